@@ -1,0 +1,1 @@
+"""vLLM launcher, OpenAI-compatible client, prompts, proposers, fake server."""

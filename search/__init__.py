@@ -1,0 +1,1 @@
+"""The search: states, actions, strategies, tuning, budgets, records and resume."""

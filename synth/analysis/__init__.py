@@ -1,0 +1,1 @@
+"""Facts about IR programs: access regions, dependence, bounds, races (Z3 behind one small interface)."""

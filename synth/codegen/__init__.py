@@ -1,0 +1,1 @@
+"""IR to text: one base emitter; a dialect is a table of attributes and a few overrides."""

@@ -1,0 +1,1 @@
+"""Levels and their data; test-vector synthesis, comparison and tolerances (pure)."""

@@ -1,0 +1,1 @@
+"""libclang to IR: one shared reader of the C++ subset, one small module per dialect."""

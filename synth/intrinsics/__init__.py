@@ -1,0 +1,1 @@
+"""Per dialect: intrinsic signatures, constraints, and their meaning as an IR body."""

@@ -1,0 +1,1 @@
+"""One transformation per file, and the registry."""

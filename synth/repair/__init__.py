@@ -1,0 +1,1 @@
+"""Fault localisation, sketches, counterexample-guided synthesis."""

@@ -1,0 +1,48 @@
+"""A source file and how to read it: what every frontend takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from synth.errors import Diagnostic
+from synth.ir.grammar import Module
+
+DIALECTS = ("cuda", "hip", "bang", "vnni")
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchShape:
+    """Grid and block of a bare kernel launch (``--launch``), x first."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """``defines``: ``-D``. ``entry``: the function to translate, when there are several. ``launch``: makes a bare kernel the entry.
+    ``binds``: values of scalar parameters. ``extents``: element counts of pointer parameters, as C expressions over the scalar ones."""
+
+    defines: dict[str, str] = field(default_factory=dict)
+    entry: str | None = None
+    launch: LaunchShape | None = None
+    binds: dict[str, int | float] = field(default_factory=dict)
+    extents: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Source text of a dialect (``cuda hip bang vnni``), with the file name that diagnostics show."""
+
+    text: str
+    dialect: str
+    filename: str = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """The module, and what the frontend wants to tell the user about it."""
+
+    module: Module
+    diagnostics: tuple[Diagnostic, ...] = ()

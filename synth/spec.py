@@ -1,0 +1,62 @@
+"""Device specifications: the limits and widths that passes, code generation and emulators read. Never constants in a pass.
+
+Sources: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; Intel 64 and IA-32 Architectures
+Optimization Reference Manual (AVX-512).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSpec:
+    """Limits of one target.
+
+    ``vector_bits``: SIMD register width; ``warp_size``: lanes that execute in lock step; ``shared_bytes``: static shared
+    memory a block; ``max_grid``: largest grid dimension in x, y, z; ``peak_gflops``/``bandwidth_gbs`` are nominal (f32, one device) and
+    used only by the cost model and the roofline flag.
+    """
+
+    name: str
+    dialect: str
+    vector_bits: int = 0
+    warp_size: int = 1
+    max_threads_per_block: int = 1
+    max_block: tuple[int, int, int] = (1, 1, 1)
+    max_grid: tuple[int, int, int] = (1, 1, 1)
+    shared_bytes: int = 0
+    cores: int = 1
+    peak_gflops: float = 0.0
+    bandwidth_gbs: float = 0.0
+    features: frozenset[str] = frozenset()
+
+
+_CUDA_GRID = (2**31 - 1, 65535, 65535)
+
+SPECS: dict[str, DeviceSpec] = {
+    spec.name: spec
+    for spec in (
+        DeviceSpec(
+            "avx512_vnni",
+            "vnni",
+            vector_bits=512,
+            cores=2,
+            peak_gflops=150.0,
+            bandwidth_gbs=20.0,
+            features=frozenset({"avx512f", "avx512_vnni"}),
+        ),
+        DeviceSpec("sm_70", "cuda", 0, 32, 1024, (1024, 1024, 64), _CUDA_GRID, 48 * 1024, 80, 15700.0, 900.0),
+        DeviceSpec("sm_80", "cuda", 0, 32, 1024, (1024, 1024, 64), _CUDA_GRID, 48 * 1024, 108, 19500.0, 1555.0),
+        DeviceSpec("sm_90", "cuda", 0, 32, 1024, (1024, 1024, 64), _CUDA_GRID, 48 * 1024, 132, 67000.0, 3350.0),
+    )
+}
+
+DEFAULT_TARGET = {"vnni": "avx512_vnni", "c": "avx512_vnni", "cuda": "sm_80"}
+
+
+def find_spec(dialect: str, target: str | None) -> DeviceSpec | None:
+    """The spec named ``target``, or the default of the dialect; None when there is none or it is of another dialect."""
+    spec = SPECS.get(target or DEFAULT_TARGET.get(dialect, ""))
+    wanted = "vnni" if dialect == "c" else dialect
+    return spec if spec is not None and spec.dialect == wanted else None

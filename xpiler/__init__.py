@@ -1,0 +1,1 @@
+"""xpiler: translate tensor kernels between accelerators, with evidence."""
