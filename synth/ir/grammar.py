@@ -279,8 +279,8 @@ class Alloc:
     """Creates a buffer, uninitialised unless ``init`` (row-major literals) is given, alive for the rest of the enclosing body.
 
     ``shape`` is in elements; rank 0 is a mutable scalar, or with a ``Vec`` dtype a mutable vector register (``float4 v``,
-    ``__m512``); arrays hold scalars only (an array of ``float4`` is flattened to floats). In a body of bound thread loops ``local`` is one copy a thread, while a
-    ``shared`` buffer is allocated between the block loops and the thread loops and is one a block.
+    ``__m512``); arrays hold scalars only (an array of ``float4`` is flattened to floats). In a body of bound thread loops
+    ``local`` is one copy a thread, while a ``shared`` buffer is allocated between the block loops and the thread loops and is one a block.
     """
 
     sym: Sym
