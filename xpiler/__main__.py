@@ -1,0 +1,3 @@
+from xpiler.cli import main
+
+main()
