@@ -11,7 +11,7 @@ import random
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 
 from llm_server.client import LlmClient, ServerFacts, first_token_logprobs
 
@@ -44,7 +44,7 @@ class LlmRanker:
         return tuple(reported.get(labels[i], rest) if i < count else rest / 2 for i in range(len(actions)))
 
     def _prompt(self, program: str, choices: Sequence[tuple[str, str]]) -> str:
-        template = files("llm_server").joinpath("templates/rank.txt").read_text()
+        template = (Path(__file__).parent / "templates" / "rank.txt").read_text()
         listing = "\n".join(f"{label}: {action}" for label, action in choices)
         return template.replace("{target}", self.target).replace("{program}", _clip(program, self.facts)).replace("{choices}", listing)
 

@@ -119,7 +119,7 @@ def evidence_level(text: str) -> Level:
 
 
 def _three(values: list[int]) -> tuple[int, int, int]:
-    x, y, z = (values + [1, 1])[:3]
+    x, y, z = [*values, 1, 1][:3]
     return x, y, z
 
 

@@ -66,7 +66,7 @@ def test_logprobs_of_nonsense_are_empty() -> None:
 def _prefers(wanted: str) -> FakeModel:
     def weights(prompt: str) -> dict[str, float]:
         lines = [line.split(": ", 1) for line in prompt.splitlines() if ": " in line]
-        return {f" {line[0]}": 0.9 if line[1] == wanted else 0.01 for line in lines if len(line[0]) == 1}
+        return {f" {line[0]}": 0.9 if line[1] == wanted else 0.01 for line in lines if len(line[0]) == 1} or {"A": 1.0}
 
     return FakeModel(weights=weights)
 
