@@ -53,12 +53,14 @@ class ScalarArg:
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
-    """One call: arguments in the order of the entry's parameters. ``family`` names the kind of input (random, zeros, signs, ...)."""
+    """One call: arguments in the order of the entry's parameters. ``family`` names the kind of input (random, zeros, signs, ...).
+    An ``optional`` case is dropped when the source itself fails on it (a size that the source was not written for)."""
 
     entry: str
     args: tuple[BufferArg | ScalarArg, ...]
     family: str
     seed: int
     sizes: dict[str, int] = field(default_factory=dict)
+    optional: bool = False
 
     __test__ = False  # not a pytest class
