@@ -1,0 +1,270 @@
+"""Translation, from a source text to a result with evidence: the rooms wired together in the order of the stages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from devices.device import Program
+from devices.evaluation import Candidate, Evaluation, Problem
+from devices.evaluator import InProcessEvaluator, Oracle
+from devices.status import Status
+from search.budget import Budget
+from search.driver import Completed, Driver, SearchResult, Visit
+from search.mcts import Mcts
+from search.proposer import Proposer, RankedProposer, SymbolicProposer
+from search.random_search import RandomSearch
+from search.store import Store, content_key
+from search.strategy import Strategy
+from search.tree import Tree
+from search.tuning import Tuner
+from synth import codegen, frontend
+from synth.analysis.extents import complete_params
+from synth.errors import Diagnostic, UnsupportedError, UsageError
+from synth.evidence.l0 import earn_l0
+from synth.evidence.levels import Evidence, Finding, Level, Outcome
+from synth.evidence.tolerance import tolerances
+from synth.evidence.vectors import synthesise
+from synth.ir import verifier
+from synth.ir.grammar import Module
+from synth.lowering import vnni
+from synth.lowering.report import structure
+from synth.passes.base import Pass
+from synth.source import Source
+from synth.spec import DEFAULT_TARGET, DeviceSpec, find_spec
+from xpiler.options import Options
+from xpiler.results import Result, ResultStatus, TuningReport
+
+LLM_EVALUATIONS = 8  # what --llm explores when no --tune says how long
+DEFAULT_RECORDS = "xpiler-records"
+
+Stage = Callable[[str], None]
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+@dataclass(slots=True)
+class Clock:
+    """Seconds by stage."""
+
+    progress: Stage
+    seconds: dict[str, float] = field(default_factory=dict)
+    _started: float = field(default_factory=time.monotonic)
+    _stage: str = ""
+    _stage_started: float = 0.0
+
+    def stage(self, name: str, message: str) -> None:
+        self.stop()
+        self._stage, self._stage_started = name, time.monotonic()
+        self.progress(message)
+
+    def stop(self) -> dict[str, float]:
+        now = time.monotonic()
+        if self._stage:
+            self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + now - self._stage_started
+            self._stage = ""
+        self.seconds["total"] = now - self._started
+        return self.seconds
+
+
+def read_module(source: Source, options: Options) -> tuple[Module, tuple[Diagnostic, ...]]:
+    """The verified module of a source, its buffers' extents and roles known. Raises XpilerError."""
+    result = frontend.read(source, options.read)
+    module = complete_params(result.module)
+    verifier.check(module)
+    return module, result.diagnostics
+
+
+def program_of(source: Source, module: Module, options: Options) -> Program:
+    """What a device is given to run a source text."""
+    return Program(source.text, source.dialect, module.name, module.params, options.read.defines, options.read.launch, source.filename)
+
+
+def problem_for(source: Source, module: Module, target: DeviceSpec, options: Options) -> Problem:
+    """The unit tests of a source, from the source alone. Raises UnsupportedError when they cannot be made."""
+    cases = synthesise(module, options.read, options.seed)
+    return Problem(program_of(source, module, options), DEFAULT_TARGET[source.dialect], target.name, cases, tolerances(module))
+
+
+def translate_source(source: Source, to: str, options: Options, progress: Stage = _silent) -> Result:
+    """Translates; every failure of the program or the translation is a ``Result``. Raises XpilerError for bad input."""
+    clock = Clock(progress)
+    spec = _target(to, options)
+    clock.stage("read", f"reading {source.filename} ({source.dialect})")
+    module, diagnostics = read_module(source, options)
+    job = _Job(source, to, spec, options, module, diagnostics, clock)
+    with ExitStack() as stack:
+        return job.run(stack)
+
+
+def _target(to: str, options: Options) -> DeviceSpec:
+    if to != "vnni":
+        raise UnsupportedError(f"translation to {to} is not available in this version", hint="this version translates to vnni")
+    spec = find_spec(to, options.target)
+    if spec is None:
+        raise UsageError(f"--target {options.target}: no such target for {to}", hint="see `xpiler devices`")
+    return spec
+
+
+@dataclass(slots=True)
+class _Job:
+    """One translation under way."""
+
+    source: Source
+    to: str
+    spec: DeviceSpec
+    options: Options
+    module: Module
+    diagnostics: tuple[Diagnostic, ...]
+    clock: Clock
+    front: tuple[Pass, ...] = ()
+
+    def run(self, stack: ExitStack) -> Result:
+        self.clock.stage("lower", "lowering")
+        root, self.front = vnni.front(self.module, self.spec)
+        baseline = self.complete(root, ())
+        self.clock.stage("oracle", "synthesising unit tests and running the source")
+        problem = problem_for(self.source, self.module, self.spec, self.options)
+        evaluator = self._evaluator(problem, stack)
+        oracle = evaluator.oracle()
+        if oracle.status is not Status.OK:
+            return self._result(baseline, Evidence(), ResultStatus.NOT_SHOWN, extra=Diagnostic("error", oracle.reason))
+        self.clock.stage("evaluate", "building and testing the result")
+        tuned = self._search(root, evaluator, stack)
+        chosen = tuned.best or baseline
+        evaluation = tuned.best_evaluation or tuned.baseline
+        self.clock.stage("prove", "bounds, races and limits")
+        findings = (self._l0(chosen.module), l1_finding(oracle, evaluation))
+        return self._result(chosen, Evidence(findings), tuning=self._tuning_report(tuned))
+
+    def complete(self, module: Module, steps: tuple[Pass, ...]) -> Completed:
+        """The default lowering of what is left, printed."""
+        final, rest = vnni.default_lowering(module, self.spec)
+        text = codegen.emit(final, self.spec)
+        program = Program(text, self.to, final.name, final.params, filename=f"{final.name}.c")
+        timed = self.options.tune is not None
+        return Completed((*self.front, *steps, *rest), final, Candidate(content_key(text, str(timed)), program, timed))
+
+    def _evaluator(self, problem: Problem, stack: ExitStack) -> Any:
+        if self.options.ray is None:
+            return InProcessEvaluator(problem)
+        from devices.ray_evaluator import RayEvaluator, connect
+
+        connect(self.options.ray, (self.source.dialect, self.to))
+        evaluator = RayEvaluator(problem, self.to)
+        stack.callback(evaluator.close)
+        return evaluator
+
+    def _search(self, root: Module, evaluator: Any, stack: ExitStack) -> SearchResult:
+        options = self.options
+        if options.tune is not None:
+            budget = Budget(seconds=options.tune)
+        else:
+            budget = Budget(evaluations=LLM_EVALUATIONS if options.llm else 1)
+        store = stack.enter_context(Store.open(options.records)) if options.records else None
+        run = self._run_key()
+        proposer = self._proposer(store, run)
+        tree = Tree(root, self.spec, proposer)
+        strategy: Strategy = RandomSearch(tree, options.seed) if options.strategy == "random" else Mcts(tree)
+        driver = Driver(root, self.spec, self.complete, strategy, Tuner(options.seed), evaluator, budget, store, run, self._announce)
+        return driver.search()
+
+    def _announce(self, visit: Visit) -> None:
+        if visit.sketch:
+            status = visit.evaluation.status.value if visit.evaluation else "illegal"
+            self.clock.progress(f"  {visit.reward:5.2f}x  {status:10} {visit.sketch}")
+
+    def _proposer(self, store: Store | None, run: str) -> Proposer:
+        if self.options.llm is None:
+            return SymbolicProposer()
+        from xpiler.model import ranker
+
+        return RankedProposer(ranker(self.options, self.spec, store, run))
+
+    def _run_key(self) -> str:
+        o = self.options
+        relevant = (o.read, o.target, o.evidence.value, o.llm, o.model, o.seed, o.strategy)
+        return content_key(self.source.text, self.source.dialect, self.to, repr(relevant))
+
+    def _l0(self, final: Module) -> Finding:
+        return earn_l0(self.module, final, self.spec)
+
+    def _tuning_report(self, tuned: SearchResult) -> TuningReport | None:
+        if self.options.tune is None and self.options.llm is None:
+            return None
+        base = tuned.baseline.seconds_per_call if tuned.baseline else None
+        best = tuned.best_evaluation.seconds_per_call if tuned.best_evaluation else None
+        proposer = "symbolic" if self.options.llm is None else f"llm ({self.options.llm})"
+        explored = tuple(f"{v.reward:.3f} {v.sketch or '(default lowering)'}" for v in tuned.visits)
+        reused = sum(1 for v in tuned.visits if v.reused)
+        return TuningReport(self.options.strategy, proposer, explored, len(tuned.visits), reused, base / best if base and best else None)
+
+    def _result(
+        self,
+        chosen: Completed,
+        evidence: Evidence,
+        status: ResultStatus | None = None,
+        extra: Diagnostic | None = None,
+        tuning: TuningReport | None = None,
+    ) -> Result:
+        status = status or verdict(evidence, self.options.evidence)
+        keep = status is ResultStatus.OK or self.options.keep_failed
+        return Result(
+            status,
+            self.source.filename,
+            self.source.dialect,
+            self.to,
+            self.spec.name,
+            self.module.name,
+            chosen.candidate.program.text if keep else None,
+            evidence,
+            self.options.evidence,
+            tuple(map(str, chosen.trace)),
+            self.clock.stop(),
+            (*self.diagnostics, *((extra,) if extra else ())),
+            structure(chosen.module).to_json(),
+            tuning,
+        )
+
+
+def l1_finding(oracle: Oracle, evaluation: Evaluation | None) -> Finding:
+    """L1 from a run: shown only when every case agrees and the negative controls would have been noticed."""
+    details: dict[str, Any] = {
+        "oracle": oracle.device,
+        "cases": len(oracle.cases),
+        "families": sorted({case.family for case in oracle.cases}),
+        "sizes": [case.sizes for case in oracle.cases if case.sizes],
+        "dropped_optional_cases": oracle.dropped,
+        "tolerances": {name: str(tolerance) for name, tolerance in oracle.tolerances.items()},
+    }
+    if evaluation is None:
+        return Finding(Level.L1, Outcome.NOT_SHOWN, "no candidate was run", details)
+    details |= evaluation.details
+    if evaluation.status is Status.OK:
+        if oracle.weak:
+            return Finding(Level.L1, Outcome.NOT_SHOWN, f"the tests are too weak: {'; '.join(oracle.weak)}", details)
+        return Finding(Level.L1, Outcome.SHOWN, _l1_summary(oracle, evaluation), details)
+    refuted = evaluation.status in (Status.MISMATCH, Status.CRASH, Status.OUT_OF_BOUNDS, Status.RACE, Status.TIMEOUT)
+    outcome = Outcome.REFUTED if refuted else Outcome.NOT_SHOWN
+    return Finding(Level.L1, outcome, f"{evaluation.status.value}: {evaluation.reason}", details)
+
+
+def _l1_summary(oracle: Oracle, evaluation: Evaluation) -> str:
+    worst = max(evaluation.details.get("worst_relative_error", {}).values(), default=0.0)
+    return (
+        f"{len(oracle.cases)} inputs agree with the source on {oracle.device}; worst error {worst:.1e} of the output scale; "
+        "negative controls refuted"
+    )
+
+
+def verdict(evidence: Evidence, required: Level) -> ResultStatus:
+    """A refutation at any level refutes; else the required level and all below it must be shown, except that an unproved L0 next
+    to a shown L1 is stated, not fatal, when L1 was asked for."""
+    if evidence.refuted is not None:
+        return ResultStatus.REFUTED
+    return ResultStatus.OK if evidence.shows(required) else ResultStatus.NOT_SHOWN
