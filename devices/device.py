@@ -16,7 +16,7 @@ from synth.spec import DeviceSpec
 @dataclass(frozen=True, slots=True)
 class Program:
     """Source text of one dialect and the entry to call. ``launch`` is set when ``entry`` is a bare kernel; ``defines`` are ``-D``;
-    ``trusted`` is False for text that came from a model's rewrite (it is still printed from the IR)."""
+    ``headers`` are the user's own, by the name in the ``#include "..."``."""
 
     text: str
     dialect: str
@@ -25,6 +25,7 @@ class Program:
     defines: dict[str, str] = field(default_factory=dict)
     launch: LaunchShape | None = None
     filename: str = "source"
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,13 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Source text of a dialect (``cuda hip bang vnni``), with the file name that diagnostics show."""
+    """Source text of a dialect (``cuda hip bang vnni``), with the file name that diagnostics show. ``headers`` are the user's own
+    headers that it includes, by the name written in the ``#include "..."``."""
 
     text: str
     dialect: str
     filename: str = "source"
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

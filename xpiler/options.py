@@ -22,6 +22,8 @@ SUFFIXES = {
     ".cxx": "vnni",
 }
 MAX_SOURCE_BYTES = 4 << 20
+MAX_HEADERS = 64
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
 
@@ -67,9 +69,26 @@ def load_source(path: Path, dialect: str | None) -> Source:
     if b"\0" in raw:
         raise UsageError(f"{path}: a binary file", hint="give a source file")
     try:
-        return Source(raw.decode(), dialect, str(path))
+        text = raw.decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 text (byte {error.start})", hint="convert the file to UTF-8") from error
+    return Source(text, dialect, str(path), _local_headers(path.parent, text))
+
+
+def _local_headers(folder: Path, text: str) -> dict[str, str]:
+    """The user's own headers: those included with quotes that lie beside the source, and what they include in turn."""
+    found: dict[str, str] = {}
+    waiting = _INCLUDE.findall(text)
+    while waiting:
+        name = waiting.pop()
+        path = folder / name
+        if name in found or ".." in Path(name).parts or not path.is_file() or path.stat().st_size > MAX_SOURCE_BYTES:
+            continue
+        found[name] = path.read_text(errors="replace")
+        waiting += _INCLUDE.findall(found[name])
+        if len(found) > MAX_HEADERS:
+            raise UsageError(f"{folder}: more than {MAX_HEADERS} headers are included", hint="translate a smaller file")
+    return found
 
 
 def read_options(

@@ -82,7 +82,9 @@ def read_module(source: Source, options: Options) -> tuple[Module, tuple[Diagnos
 
 def program_of(source: Source, module: Module, options: Options) -> Program:
     """What a device is given to run a source text."""
-    return Program(source.text, source.dialect, module.name, module.params, options.read.defines, options.read.launch, source.filename)
+    return Program(
+        source.text, source.dialect, module.name, module.params, options.read.defines, options.read.launch, source.filename, source.headers
+    )
 
 
 def problem_for(source: Source, module: Module, target: DeviceSpec, options: Options) -> Problem:

@@ -76,3 +76,10 @@ def test_unreadable_sources(tmp_path: Path, name: str, content: bytes, message: 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="absent.cu: No such file"):
         load_source(tmp_path / "absent.cu", None)
+
+
+def test_headers_beside_the_source_come_with_it(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text('#include "a.h"\n#include <cuda_runtime.h>\n#include "absent.h"\nint x;')
+    (tmp_path / "a.h").write_text('#include "b.h"\n')
+    (tmp_path / "b.h").write_text("#define N 4\n")
+    assert load_source(tmp_path / "k.cu", None).headers == {"a.h": '#include "b.h"\n', "b.h": "#define N 4\n"}
