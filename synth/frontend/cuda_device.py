@@ -1,0 +1,329 @@
+"""CUDA device code: index builtins, barriers, warp shuffles and votes, shared memory, read-only loads, vector constructors.
+
+Source: CUDA C++ Programming Guide, sections "Built-in Variables", "Synchronization Functions", "Warp Vote Functions", "Warp Shuffle
+Functions", "Read-Only Data Cache Load Function", "Variable Memory Space Specifiers".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from clang.cindex import CursorKind, StorageClass
+
+from synth.frontend.reader import clang, declarations, expressions, facts, functions, lvalues, memory, statements
+from synth.frontend.reader.arithmetic import convert, literal
+from synth.frontend.reader.clang import Cursor
+from synth.frontend.reader.dialect import Dialect
+from synth.frontend.reader.places import ZERO, Buffer, Memory, NoValue, Place, Pointer, Value
+from synth.frontend.reader.reader import Function, Reader
+from synth.frontend.reader.types import VECTOR_RECORDS, ArrayType, CType, ctype_of, describe, element_dtype
+from synth.ir.dtypes import DType, Vec
+from synth.ir.grammar import Alloc, Body, Call, Const, Expr, Load, MakeVec, Region, Scope, Space, Stmt, Sym, Sync, Var
+
+_U32, _I32 = DType.U32, DType.I32
+FULL_MASK = 0xFFFFFFFF
+
+Triple = tuple[Expr, Expr, Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchIndexes:
+    """What the index builtins of one launch are, x first, all u32: ``thread`` and ``block`` are the loop variables (``Var``), ``block_dim``
+    and ``grid_dim`` the launch's expressions. ``dynamic_shared_bytes`` is the third launch parameter."""
+
+    thread: Triple
+    block: Triple
+    block_dim: Triple
+    grid_dim: Triple
+    dynamic_shared_bytes: int = 0
+
+
+@dataclass
+class CudaDevice(Dialect):
+    """The hooks for device code. ``shared`` collects the shared ``Alloc``s of the kernel being read, to stand between the block loops and
+    the thread loops."""
+
+    name: str = "cuda"
+    warp_size: int = 32
+    launch: LaunchIndexes | None = None
+    shared: list[Stmt] = field(default_factory=list)
+    shared_places: dict[int, Place] = field(default_factory=dict)
+    dynamic: Buffer | None = None
+    device_globals: dict[int, Place] = field(default_factory=dict)
+
+    def record(self, name: str) -> CType | None:
+        return Vec(_U32, 3) if name == "dim3" else VECTOR_RECORDS.get(name)
+
+    def variable(self, reader: Reader, declaration: Cursor, where: Cursor) -> Place | Value | None:
+        name = declaration.spelling
+        if name == "warpSize":
+            return literal(self.warp_size, _I32)
+        if name not in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
+            return None
+        if self.launch is None:
+            raise reader.refuse(f"'{name}' outside a kernel", where, "call the function from a kernel")
+        found = {
+            "threadIdx": self.launch.thread,
+            "blockIdx": self.launch.block,
+            "blockDim": self.launch.block_dim,
+            "gridDim": self.launch.grid_dim,
+        }
+        return MakeVec(found[name])
+
+    def declare(self, reader: Reader, declaration: Cursor) -> Place | None:
+        attributes = {c.kind for c in declaration.get_children() if c.kind.is_attribute()}
+        if CursorKind.CUDASHARED_ATTR in attributes:
+            key = clang.declaration_key(declaration)
+            if key not in self.shared_places:
+                self.shared_places[key] = self._shared(reader, declaration)
+            return self.shared_places[key]
+        if attributes & {CursorKind.CUDACONSTANT_ATTR, CursorKind.CUDADEVICE_ATTR} and not _has_constant_value(declaration):
+            return self._global(reader, declaration, CursorKind.CUDACONSTANT_ATTR in attributes)
+        return None
+
+    def call(self, reader: Reader, name: str, call: Cursor) -> Value | None:
+        arguments = list(call.get_arguments())
+        handler = _CALLS.get(name)
+        if handler is not None:
+            return handler(self, reader, call, arguments)
+        if name.startswith("make_") and name[5:] in VECTOR_RECORDS:
+            return _make_vector(reader, VECTOR_RECORDS[name[5:]], arguments)
+        shuffle = re.fullmatch(r"__shfl(|_up|_down|_xor)(|_sync)", name)
+        if shuffle:
+            return _shuffle(self, reader, call, "warp.shfl" + shuffle[1], arguments, masked=bool(shuffle[2]))
+        vote = re.fullmatch(r"__(all|any|ballot)(|_sync)", name)
+        if vote:
+            return _vote(reader, call, vote[1], arguments, masked=bool(vote[2]))
+        for pattern, what in _REFUSED:
+            if re.fullmatch(pattern, name):
+                raise reader.refuse(f"{what} '{name}' is not supported yet", call, "see docs for the constructs that are read")
+        return None
+
+    # ------------------------------------------------------------------------------------------------ memory spaces
+
+    def _shared(self, reader: Reader, declaration: Cursor) -> Place:
+        declarations.refuse_volatile(reader, declaration)
+        type_ = reader.ctype(declaration)
+        if declaration.storage_class == StorageClass.EXTERN:
+            return self._dynamic(reader, declaration, type_)
+        found = facts.facts_of(reader.unit, reader.function.cursor) if reader.function is not None else facts.Facts()
+        key = clang.declaration_key(declaration)
+        with reader.body() as emitted:
+            if isinstance(type_, ArrayType):
+                flat = key in found.flat or key in found.addressed
+                place, _ = declarations.make_array(reader, declaration, type_, None, flat=flat, space=Space.SHARED)
+            else:
+                addressed = key in found.addressed
+                place = declarations.allocate(reader, declaration.spelling, type_, declaration, addressed=addressed, space=Space.SHARED)
+        self.shared.extend(emitted)
+        return place
+
+    def _dynamic(self, reader: Reader, declaration: Cursor, type_: CType) -> Place:
+        """``extern __shared__ T a[]``: all such arrays of a kernel start at the same address."""
+        dtype = element_dtype(type_.element) if isinstance(type_, ArrayType) else None
+        if dtype is None or self.launch is None:
+            raise reader.refuse(f"dynamic shared array of '{describe(type_)}'", declaration, "use an array of scalars")
+        if self.dynamic is None:
+            chosen = _dynamic_dtype(reader, declaration, dtype)
+            size = self.launch.dynamic_shared_bytes // chosen.bytes
+            if size == 0:
+                raise reader.refuse(
+                    f"dynamic shared array '{declaration.spelling}' but the launch gives no dynamic shared memory",
+                    declaration,
+                    "pass the bytes as the third launch argument",
+                )
+            self.dynamic = Buffer(Sym(declaration.spelling), chosen, (declarations.extent(size),), Space.SHARED)
+            self.shared.append(Alloc(self.dynamic.sym, chosen, self.dynamic.shape or (), Space.SHARED, loc=reader.location(declaration)))
+        assert isinstance(self.dynamic.dtype, DType)
+        start = Pointer(self.dynamic, ZERO, self.dynamic.dtype.bytes, type_)
+        return Memory(memory.view(start, type_))
+
+    def _global(self, reader: Reader, declaration: Cursor, constant: bool) -> Place:
+        """A ``__device__`` or ``__constant__`` variable: a buffer at the head of the module, zero unless initialised."""
+        key = clang.declaration_key(declaration)
+        if key not in self.device_globals:
+            type_ = reader.ctype(declaration)
+            space = Space.CONST if constant else Space.GLOBAL
+            with reader.body() as emitted:
+                if isinstance(type_, ArrayType):
+                    initial = clang.initializer(declaration)
+                    place, _ = declarations.make_array(reader, declaration, type_, initial, flat=True, space=space)
+                else:
+                    place = declarations.allocate(reader, declaration.spelling, type_, declaration, space=space)
+            reader.module_allocs.extend(emitted)
+            self.device_globals[key] = place
+        return self.device_globals[key]
+
+
+def _has_constant_value(declaration: Cursor) -> bool:
+    return declarations.is_constant(declaration) and clang.initializer(declaration) is not None
+
+
+def _dynamic_dtype(reader: Reader, declaration: Cursor, dtype: DType) -> DType:
+    """Raw bytes are typed by what the kernel casts them to: the one scalar type of all its pointer casts, if there is one."""
+    if dtype.bytes != 1 or reader.function is None:
+        return dtype
+    found: set[DType] = set()
+    for node in reader.function.cursor.walk_preorder():
+        if node.kind not in (CursorKind.CXX_REINTERPRET_CAST_EXPR, CursorKind.CSTYLE_CAST_EXPR):
+            continue
+        names = [n for n in node.walk_preorder() if n.kind == CursorKind.DECL_REF_EXPR and n.spelling == declaration.spelling]
+        pointee = node.type.get_canonical().get_pointee()
+        if names and pointee.kind.name != "INVALID" and pointee.kind.name != "VOID":
+            element = element_dtype(reader_ctype(reader, pointee, node))
+            if element is not None:
+                found.add(element)
+    return found.pop() if len(found) == 1 else dtype
+
+
+def reader_ctype(reader: Reader, type_: clang.ClangType, where: Cursor) -> CType:
+    """The reader's type of a bare clang type."""
+    return ctype_of(type_, reader.location(where), reader.dialect.record)
+
+
+# ----------------------------------------------------------------------------------------------------------- calls
+
+
+def _read_all(reader: Reader, arguments: Sequence[Cursor]) -> list[Expr]:
+    def read(argument: Cursor) -> Callable[[], Value]:
+        return lambda: expressions.read_scalar(reader, argument)
+
+    values = reader.in_order(*(read(a) for a in arguments))
+    return [memory.scalar_value(reader, v, a) for v, a in zip(values, arguments, strict=True)]
+
+
+def _make_vector(reader: Reader, type_: Vec, arguments: Sequence[Cursor]) -> Expr:
+    return MakeVec(tuple(convert(e, type_.dtype) for e in _read_all(reader, arguments)))
+
+
+def _dim3(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    if len(arguments) == 1 and isinstance(reader.ctype(arguments[0]), Vec):
+        return expressions.read_value(reader, arguments[0])
+    given = [a for a in arguments if a.location.line > 0]
+    values = [convert(e, _U32) for e in _read_all(reader, given)]
+    return MakeVec((*values, *[literal(1, _U32)] * (3 - len(values))))
+
+
+def _barrier(scope: Scope) -> Callable[[CudaDevice, Reader, Cursor, list[Cursor]], Value]:
+    def read(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+        for mask in arguments:
+            expressions.read_effect(reader, mask)
+        reader.emit(Sync(scope, reader.location(call)))
+        return NoValue()
+
+    return read
+
+
+def _nothing(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    return NoValue()
+
+
+def _first(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    return expressions.read_value(reader, arguments[0])
+
+
+def _cached_load(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    pointer = expressions.read_value(reader, arguments[0])
+    return memory.load(reader, lvalues.dereference(reader, pointer, call), call)
+
+
+def _cached_store(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    pointer, value = reader.in_order(
+        lambda: expressions.read_value(reader, arguments[0]), lambda: expressions.read_value(reader, arguments[1])
+    )
+    memory.store(reader, lvalues.dereference(reader, pointer, call), value, call)
+    return NoValue()
+
+
+def _shuffle(device: CudaDevice, reader: Reader, call: Cursor, op: str, arguments: list[Cursor], *, masked: bool) -> Value:
+    read = _read_all(reader, [a for a in arguments if a.location.line > 0])
+    mask = convert(read.pop(0), _U32) if masked else literal(FULL_MASK, _U32)
+    width = convert(read[2], _I32) if len(read) > 2 else literal(device.warp_size, _I32)
+    lane = convert(read[1], _U32 if op in ("warp.shfl_up", "warp.shfl_down") else _I32)
+    value = read[0]
+    return _cross(reader, call, op, value.type if isinstance(value.type, DType) else None, (mask, value, lane, width))
+
+
+def _cross(reader: Reader, call: Cursor, op: str, dtype: DType | None, arguments: tuple[Expr, ...]) -> Expr:
+    """A cross-thread operation as a statement that writes a fresh local."""
+    if dtype is None:
+        raise reader.refuse("a shuffle of a vector", call, "shuffle the lanes one by one")
+    sym = Sym(op.replace("warp.", ""))
+    where = reader.location(call)
+    reader.emit(Alloc(sym, dtype, (), Space.LOCAL, loc=where), Call(op, (Region(sym, ()),), arguments, where))
+    return Load(sym, (), dtype)
+
+
+def _vote(reader: Reader, call: Cursor, kind: str, arguments: list[Cursor], *, masked: bool) -> Value:
+    read = _read_all(reader, arguments)
+    mask = convert(read.pop(0), _U32) if masked else literal(FULL_MASK, _U32)
+    predicate = convert(read[0], DType.BOOL)
+    if kind == "ballot":
+        return _cross(reader, call, "warp.ballot", _U32, (mask, predicate))
+    return convert(_cross(reader, call, f"warp.{kind}", DType.BOOL, (mask, predicate)), _I32)
+
+
+def _active_mask(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    return _cross(reader, call, "warp.activemask", _U32, ())
+
+
+_CALLS: dict[str, Callable[[CudaDevice, Reader, Cursor, list[Cursor]], Value]] = {
+    "__syncthreads": _barrier(Scope.BLOCK),
+    "__syncwarp": _barrier(Scope.WARP),
+    "__threadfence_block": _nothing,  # orders memory only; phases between barriers are ordered already
+    "__builtin_expect": _first,
+    "__builtin_assume": _nothing,
+    "__activemask": _active_mask,
+    "dim3": _dim3,
+} | {
+    f"__{name}": reading
+    for names, reading in (
+        (("ldg", "ldca", "ldcg", "ldcs", "ldlu", "ldcv"), _cached_load),
+        (("stcg", "stcs", "stwb", "stwt"), _cached_store),
+    )
+    for name in names
+}
+
+_REFUSED = (
+    (r"atomic\w+", "atomic function"),
+    (r"__threadfence(_system)?", "memory fence"),
+    (r"__syncthreads_(count|and|or)", "barrier with reduction"),
+    (r"__reduce_\w+_sync|__match_\w+_sync", "warp function"),
+    (r"clock(64)?|__nanosleep|__trap|__brkpt", "device function"),
+    (r"printf|assert|__assertfail", "device output"),
+    (r"__(half|h|float2half|bfloat16|float2bfloat16)\w*", "half-precision function"),
+    (r"tex\w+|surf\w+", "texture function"),
+    (r"__pipeline_\w+|__dp[24]a\w*|__v\w+[24]", "device function"),
+)
+
+
+# ---------------------------------------------------------------------------------------------------------- kernels
+
+
+def read_kernel(reader: Reader, device: CudaDevice, kernel: Cursor, arguments: Sequence[Value], launch: LaunchIndexes) -> tuple[Body, Body]:
+    """The shared ``Alloc``s and the thread body of one launch of ``kernel`` (a definition, or a template's instantiation) with these
+    arguments.
+
+    Raises UnsupportedError, naming construct and line, for what the device reader does not read.
+    """
+    device.launch, device.shared, device.shared_places, device.dynamic = launch, [], {}, None
+    for position, extent in zip(launch.thread + launch.block, launch.block_dim + launch.grid_dim, strict=True):
+        if isinstance(position, Var):
+            top = int(extent.value) - 1 if isinstance(extent, Const) else _U32.max_int
+            reader.ranges[position.sym] = (0, max(top, 0))
+    saved = reader.function, reader.loop
+    reader.function, reader.loop = Function(kernel), None
+    body_cursor = clang.body_of(kernel)
+    if body_cursor is None:
+        raise reader.refuse(f"kernel '{kernel.spelling}' has no body here", kernel, "define it in this file")
+    try:
+        with reader.body() as emitted, reader.scope.function():
+            for parameter, value in zip(clang.parameters(kernel), arguments, strict=True):
+                functions.bind_parameter(reader, kernel, parameter, value, parameter)
+            statements.read_statement(reader, body_cursor)
+    finally:
+        reader.function, reader.loop = saved
+        device.launch = None
+    return tuple(device.shared), tuple(emitted)
