@@ -1,1 +1,23 @@
 """libclang to IR: one shared reader of the C++ subset, one small module per dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from synth.errors import UsageError
+from synth.source import ReadOptions, ReadResult, Source
+
+
+def read(source: Source, options: ReadOptions) -> ReadResult:
+    """Reads a source of dialect ``cuda`` or ``vnni`` (``c`` is another name for ``vnni``).
+
+    Raises ``UsageError`` (exit status 2; ``SourceError`` for text that is not valid C++) or ``UnsupportedError`` (exit status 1), with
+    file, line and a hint.
+    """
+    from synth.frontend import cuda
+
+    readers: dict[str, Callable[[Source, ReadOptions], ReadResult]] = {"cuda": cuda.read}
+    found = readers.get(source.dialect)
+    if found is None:
+        raise UsageError(f"there is no frontend for dialect '{source.dialect}' yet", hint=f"dialects that are read: {', '.join(readers)}")
+    return found(source, options)
