@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from clang.cindex import CursorKind, StorageClass
 
-from synth.frontend.reader import clang, declarations, expressions, facts, functions, lvalues, memory, statements
+from synth.frontend.reader import clang, declarations, expressions, facts, functions, memory, statements
 from synth.frontend.reader.arithmetic import convert, literal
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.dialect import Dialect
@@ -83,7 +83,7 @@ class CudaDevice(Dialect):
             return self._global(reader, declaration, CursorKind.CUDACONSTANT_ATTR in attributes)
         return None
 
-    def call(self, reader: Reader, name: str, call: Cursor) -> Value | None:
+    def call(self, reader: Reader, name: str, call: Cursor) -> Place | Value | None:
         arguments = list(call.get_arguments())
         handler = _CALLS.get(name)
         if handler is not None:
@@ -226,14 +226,14 @@ def _first(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cur
 
 def _cached_load(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     pointer = expressions.read_value(reader, arguments[0])
-    return memory.load(reader, lvalues.dereference(reader, pointer, call), call)
+    return memory.load(reader, memory.dereference(reader, pointer, call), call)
 
 
 def _cached_store(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     pointer, value = reader.in_order(
         lambda: expressions.read_value(reader, arguments[0]), lambda: expressions.read_value(reader, arguments[1])
     )
-    memory.store(reader, lvalues.dereference(reader, pointer, call), value, call)
+    memory.store(reader, memory.dereference(reader, pointer, call), value, call)
     return NoValue()
 
 

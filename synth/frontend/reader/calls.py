@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clang.cindex import CursorKind
 
-from synth.frontend.reader import clang, declarations, expressions, functions, lvalues, mathlib, memory
+from synth.frontend.reader import blocks, clang, declarations, expressions, functions, lvalues, mathlib, memory
 from synth.frontend.reader.arithmetic import literal
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import PLACES, Fixed, Place, Value
@@ -41,6 +41,8 @@ def read_call_place(reader: Reader, cursor: Cursor) -> Place:
     special = reader.dialect.call(reader, name, cursor)
     if special is None:
         special = mathlib.call(reader, name, cursor, arguments)
+    if special is None:
+        special = blocks.call(reader, name, cursor, arguments)
     if special is not None:
         return _as_place(reader, special, cursor)
     definition = clang.definition_of(callee)
@@ -116,7 +118,7 @@ def _object(reader: Reader, member: Cursor) -> Place | None:
     if not inner:
         return reader.scope.this
     if inner[0].type.get_canonical().kind.name == "POINTER":
-        return lvalues.dereference(reader, expressions.read_value(reader, inner[0]), member)
+        return memory.dereference(reader, expressions.read_value(reader, inner[0]), member)
     return lvalues.read_place(reader, inner[0])
 
 
@@ -147,7 +149,7 @@ def _construct(reader: Reader, cursor: Cursor, callee: Cursor, arguments: Sequen
         raise reader.refuse(f"this constructor of '{describe(type_)}'", cursor, "initialise the members one by one")
     if not isinstance(type_, RecordType):
         raise reader.refuse(f"a constructor of '{describe(type_)}'", cursor, "use a struct of scalars")
-    place = declarations.allocate(reader, type_.name.split("::")[-1], type_, cursor)
+    place = declarations.allocate(reader, callee.semantic_parent.spelling or "object", type_, cursor)
     initial = declarations.default_members(reader, cursor, type_)
     if initial is not None:
         memory.store(reader, place, initial, cursor)

@@ -36,6 +36,7 @@ from synth.frontend.reader.types import (
     Void,
     describe,
     element_dtype,
+    has_array,
     size_of,
 )
 from synth.ir.dtypes import DType, Vec, scalar
@@ -94,7 +95,7 @@ def refuse_volatile(reader: Reader, cursor: Cursor) -> None:
 def is_constant(cursor: Cursor) -> bool:
     """Whether a variable is const or constexpr (its array elements, for arrays)."""
     type_ = cursor.type.get_canonical()
-    while type_.element_type.kind.name != "INVALID" and facts.is_array(type_):
+    while facts.is_array(type_) and not type_.is_const_qualified():  # clang puts an element's const on its canonical array
         type_ = type_.element_type.get_canonical()
     return bool(type_.is_const_qualified())
 
@@ -118,7 +119,7 @@ def default_members(reader: Reader, cursor: Cursor, type_: CType) -> Value | Non
     fields: dict[str, Value] = {}
     for member in cursor.type.get_canonical().get_fields():
         given = [c for c in clang.operands(member) if c.kind.is_expression()]
-        if given:
+        if given and any(spelling in ("=", "{") for spelling, _ in clang.tokens(member)):  # else they are array lengths
             found = next(f.type for f in type_.fields if f.name == member.spelling)
             fields[member.spelling] = expressions.convert_value(reader, expressions.read_value(reader, given[-1]), found, cursor)
     if not fields:
@@ -131,7 +132,7 @@ def introduce(
     reader: Reader, name: str, type_: CType, initial: Value | None, cursor: Cursor, *, modified: bool, addressed: bool = False
 ) -> Place:
     """The place of a new variable that is not an array: a ``Let`` when it never changes, else mutable storage."""
-    if initial is not None and not modified and not addressed:
+    if initial is not None and not modified and not addressed and not has_array(type_):
         return Fixed(_named(reader, name, initial, cursor), type_)
     place = allocate(reader, name, type_, cursor, addressed=addressed)
     if initial is not None:
@@ -167,7 +168,7 @@ def allocate(reader: Reader, name: str, type_: CType, cursor: Cursor, *, address
         case PointerType():
             sym = Sym(name)
             reader.emit(Alloc(sym, DType.I64, (), Space.LOCAL, loc=where))
-            return PointerVariable(sym, type_, name=name)
+            return PointerVariable(sym, type_, name=name, home=reader.out)
         case RecordType(_, fields, _):
             return RecordPlace(type_, {f.name: allocate(reader, f"{name}.{f.name}", f.type, cursor, space=space) for f in fields})
         case ArrayType():
@@ -294,7 +295,7 @@ def _store_items(
     for index, value in items:
         target = place
         for i in index:
-            target = lvalues.element(reader, target, literal(i, DType.I32), cursor)
+            target = memory.element(reader, target, literal(i, DType.I32), cursor)
         memory.store(reader, target, value, cursor)
 
 

@@ -15,7 +15,7 @@ from synth.frontend.reader import clang, declarations, escapes, expressions, fac
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import Fixed, NoValue, Place, PlacePointer, Value
 from synth.frontend.reader.reader import MAX_INLINE_DEPTH, Function, Reader
-from synth.frontend.reader.types import CType, ReferenceType, Void, ctype_of
+from synth.frontend.reader.types import CType, ReferenceType, Void, ctype_of, has_array
 
 
 def bind_parameter(reader: Reader, definition: Cursor, parameter: Cursor, value: Value, where: Cursor) -> None:
@@ -26,7 +26,7 @@ def bind_parameter(reader: Reader, definition: Cursor, parameter: Cursor, value:
     value = expressions.convert_value(reader, value, type_, where)
     name = parameter.spelling or "argument"
     modified, addressed = key in found.modified, key in found.addressed
-    if not modified and not addressed:
+    if not modified and not addressed and not has_array(type_):
         reader.scope.bind(parameter, Fixed(reader.snapshot(value, name), type_))
         return
     place = declarations.introduce(reader, name, type_, value, where, modified=True, addressed=addressed)
@@ -89,9 +89,9 @@ def argument_cursor(arguments: Sequence[Cursor], position: int, parameter: Curso
 
 def _bind_reference(reader: Reader, definition: Cursor, parameter: Cursor, place: Place, where: Cursor) -> None:
     key = clang.declaration_key(parameter)
-    if isinstance(place, Fixed) and key in facts.facts_of(reader.unit, definition).touched():
-        type_ = reader.ctype(parameter)
-        referent = type_.referent if isinstance(type_, ReferenceType) else type_
+    type_ = reader.ctype(parameter)
+    referent = type_.referent if isinstance(type_, ReferenceType) else type_
+    if isinstance(place, Fixed) and (has_array(referent) or key in facts.facts_of(reader.unit, definition).touched()):
         copy = declarations.introduce(reader, parameter.spelling or "argument", referent, place.value, where, modified=True, addressed=True)
         place = copy
     reader.scope.bind(parameter, place)

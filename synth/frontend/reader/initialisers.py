@@ -11,7 +11,7 @@ from clang.cindex import CursorKind
 from synth.frontend.reader import clang, expressions, memory
 from synth.frontend.reader.arithmetic import convert, literal
 from synth.frontend.reader.clang import Cursor
-from synth.frontend.reader.places import ZERO, Pointer, RecordValue, Value
+from synth.frontend.reader.places import ZERO, ArrayValue, Pointer, RecordValue, Value
 from synth.frontend.reader.reader import Reader
 from synth.frontend.reader.types import ArrayType, CType, PointerType, RecordType, describe
 from synth.ir.dtypes import DType, Vec
@@ -27,6 +27,8 @@ def zero(reader: Reader, type_: CType, cursor: Cursor) -> Value:
             return Broadcast(literal(0, dtype), lanes)
         case RecordType(_, fields, _):
             return RecordValue(type_, {f.name: zero(reader, f.type, cursor) for f in fields})
+        case ArrayType(element, length) if length is not None and length <= memory.MAX_COPIED_ELEMENTS:
+            return ArrayValue((zero(reader, element, cursor),) * length)
         case PointerType(pointee, const):
             return Pointer(None, ZERO, 1, pointee, const)
         case _:
@@ -38,7 +40,7 @@ def read_list(reader: Reader, cursor: Cursor, type_: CType) -> Value:
     items = deque(clang.operands(cursor))
     if not items:
         return zero(reader, type_, cursor)
-    if len(items) == 1 and not isinstance(type_, Vec | RecordType):
+    if len(items) == 1 and not isinstance(type_, Vec | RecordType | ArrayType):
         return expressions.convert_value(reader, expressions.read_value(reader, items[0]), type_, items[0])
     if len(items) == 1 and isinstance(type_, Vec | RecordType) and reader.ctype(items[0]) == type_:
         return expressions.read_value(reader, items[0])
@@ -56,7 +58,7 @@ def _consume(reader: Reader, items: deque[Cursor], type_: CType, cursor: Cursor)
     if head.kind == CursorKind.INIT_LIST_EXPR:
         items.popleft()
         return read_list(reader, head, type_)
-    if not isinstance(type_, Vec | RecordType) or reader.ctype(head) == type_:
+    if not isinstance(type_, Vec | RecordType | ArrayType) or reader.ctype(head) == type_:
         items.popleft()
         return expressions.convert_value(reader, expressions.read_value(reader, head), type_, head)
     return _members(reader, items, type_, cursor)
@@ -68,11 +70,17 @@ def _members(reader: Reader, items: deque[Cursor], type_: CType, cursor: Cursor)
         for _ in range(type_.lanes):
             lanes.append(memory.scalar_value(reader, _consume(reader, items, type_.dtype, cursor), cursor))
         return MakeVec(tuple(convert(e, type_.dtype) for e in lanes))
+    if isinstance(type_, ArrayType):
+        return _array_value(reader, items, type_, cursor)
     if isinstance(type_, RecordType):
-        if any(isinstance(f.type, ArrayType) for f in type_.fields):
-            raise reader.refuse(f"initialiser of '{type_.name}', which has an array member", cursor, "assign the members one by one")
         return RecordValue(type_, {f.name: _consume(reader, items, f.type, cursor) for f in type_.fields})
     raise reader.refuse(f"initialiser of '{describe(type_)}'", cursor)
+
+
+def _array_value(reader: Reader, items: deque[Cursor], type_: ArrayType, cursor: Cursor) -> Value:
+    if type_.length is None or type_.length > memory.MAX_COPIED_ELEMENTS:
+        raise reader.refuse(f"initialiser of a struct with a member '{describe(type_)}'", cursor, "assign the elements in a loop")
+    return ArrayValue(tuple(_consume(reader, items, type_.element, cursor) for _ in range(type_.length)))
 
 
 def array_items(reader: Reader, cursor: Cursor, type_: ArrayType) -> Iterator[tuple[tuple[int, ...], Value]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from synth.frontend.reader import clang, control, declarations, expressions, facts, memory, statements
 from synth.frontend.reader.arithmetic import binary, convert, literal
@@ -222,7 +222,7 @@ def _checked(
     if reader.function is not None and key in facts.facts_of(reader.unit, reader.function.cursor).addressed:
         return None
     start, declared = _start(parts.init, variable)
-    if not declared and start is None and not isinstance(reader.scope.find(variable), Place):
+    if (start is None and declared) or (not declared and not isinstance(reader.scope.find(variable), Place)):
         return None
     return Header(variable, dtype, start, declared, relation, limit, step, descending, rest)
 
@@ -231,8 +231,13 @@ def _references(cursors: tuple[Cursor | None, ...]) -> Iterator[Cursor]:
     for cursor in cursors:
         if cursor is not None:
             for node in cursor.walk_preorder():
-                if node.kind == CursorKind.DECL_REF_EXPR and node.referenced is not None:
+                if node.kind == CursorKind.DECL_REF_EXPR and node.referenced is not None and not _aggregate(node):
                     yield node.referenced
+
+
+def _aggregate(node: Cursor) -> bool:
+    """What a record or array holds is checked by the loads of the emitted limit instead."""
+    return node.type.get_canonical().kind == TypeKind.RECORD or facts.is_array(node.type)
 
 
 def _start(init: Cursor | None, variable: Cursor) -> tuple[Cursor | None, bool]:
@@ -270,7 +275,7 @@ def _variable_place(reader: Reader, header: Header) -> Place:
 def _emit_for(reader: Reader, header: Header, parts: Clauses, lo: Expr, cursor: Cursor) -> bool:
     """Emits the loop as a ``For``; False (nothing emitted) when it is not canonical after all."""
     elsewhere = not header.declared and _used_elsewhere(reader, header.variable)
-    if (elsewhere and (header.descending or _breaks(parts.body))) or (header.declared and header.start is None):
+    if elsewhere and (header.descending or _breaks(parts.body)):
         return False
     with reader.body() as emitted:
         limit = expressions.read_scalar(reader, header.limit)

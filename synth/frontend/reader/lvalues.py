@@ -5,7 +5,7 @@ from __future__ import annotations
 from clang.cindex import CursorKind, TypeKind
 
 from synth.frontend.reader import calls, clang, declarations, expressions, facts, memory, operators
-from synth.frontend.reader.arithmetic import literal, offset_scaled
+from synth.frontend.reader.arithmetic import literal
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import (
     PLACES,
@@ -15,7 +15,6 @@ from synth.frontend.reader.places import (
     LanePlace,
     Memory,
     Place,
-    PlacePointer,
     Pointer,
     PointerVariable,
     RecordPlace,
@@ -24,8 +23,8 @@ from synth.frontend.reader.places import (
     Value,
 )
 from synth.frontend.reader.reader import Reader
-from synth.frontend.reader.types import LANE_NAMES, ArrayType, CType, RecordType, describe
-from synth.ir.dtypes import DType, Vec, scalar
+from synth.frontend.reader.types import LANE_NAMES, CType, RecordType, describe
+from synth.ir.dtypes import DType, Vec
 from synth.ir.grammar import Const, Expr
 
 
@@ -45,7 +44,7 @@ def read_place(reader: Reader, cursor: Cursor) -> Place:
     elif kind == CursorKind.UNARY_OPERATOR:
         operator = clang.unary_operator(cursor)
         if operator == "*":
-            return dereference(reader, expressions.read_value(reader, clang.operands(cursor)[0]), cursor)
+            return memory.dereference(reader, expressions.read_value(reader, clang.operands(cursor)[0]), cursor)
         if operator in ("pre++", "pre--"):
             return operators.step(reader, cursor)
     elif kind == CursorKind.BINARY_OPERATOR and clang.binary_operator(cursor) == "=":
@@ -92,15 +91,6 @@ def casts_lvalue(cursor: Cursor) -> bool:
                 return previous in ("&", "&&")
         previous = spelling
     return False
-
-
-def dereference(reader: Reader, value: Value, cursor: Cursor) -> Place:
-    """``*value``."""
-    if isinstance(value, PlacePointer):
-        return value.place
-    if not isinstance(value, Pointer):
-        raise reader.refuse("dereference of something that is not a pointer into a buffer", cursor)
-    return Memory(value)
 
 
 def _cast_place(reader: Reader, cursor: Cursor) -> Place:
@@ -158,37 +148,8 @@ def _subscript(reader: Reader, cursor: Cursor) -> Place:
     pointer, index = reader.in_order(first, lambda: expressions.read_value(reader, position))
     count = memory.scalar_value(reader, index, position)
     if places:
-        return element(reader, places[0], count, cursor)
-    return dereference(reader, memory.advance(reader, pointer, count, cursor), cursor)
-
-
-def element(reader: Reader, place: Place, index: Expr, cursor: Cursor) -> Place:
-    """``place[index]`` for an array or vector place."""
-    match place:
-        case ArrayPlace(buffer, leading, type_):
-            item = type_.element
-            own = scalar(buffer.dtype)
-            if isinstance(item, ArrayType):
-                return ArrayPlace(buffer, (*leading, index), item)
-            if item == own:
-                return Element(buffer, (*leading, index), own)
-            if isinstance(item, Vec) and item.dtype == own:
-                return Element(buffer, (*leading, offset_scaled(index, item.lanes)), item)
-            start = memory.array_start(place)
-            moved = memory.advance(reader, memory.view(start, item), index, cursor)
-            return dereference(reader, moved, cursor)
-        case Memory(pointer) if isinstance(pointer.pointee, ArrayType):
-            decayed = memory.view(pointer, pointer.pointee.element, pointer.const)
-            return dereference(reader, memory.advance(reader, decayed, index, cursor), cursor)
-        case Memory(pointer) if isinstance(pointer.pointee, Vec):
-            decayed = memory.view(pointer, pointer.pointee.dtype, pointer.const)
-            return dereference(reader, memory.advance(reader, decayed, index, cursor), cursor)
-        case Element() | Fixed() if isinstance(index, Const):
-            return LanePlace(place, int(index.value))
-        case Fixed(value, _) if isinstance(value, Pointer):
-            return dereference(reader, memory.advance(reader, value, index, cursor), cursor)
-        case _:
-            raise reader.refuse("this subscript", cursor, "index an array or a pointer")
+        return memory.element(reader, places[0], count, cursor)
+    return memory.dereference(reader, memory.advance(reader, pointer, count, cursor), cursor)
 
 
 def _member(reader: Reader, cursor: Cursor) -> Place:
@@ -199,7 +160,7 @@ def _member(reader: Reader, cursor: Cursor) -> Place:
         return member(reader, reader.scope.this, cursor.spelling, cursor)
     base = inner[0]
     if base.type.get_canonical().kind == TypeKind.POINTER:
-        return member(reader, dereference(reader, expressions.read_value(reader, base), cursor), cursor.spelling, cursor)
+        return member(reader, memory.dereference(reader, expressions.read_value(reader, base), cursor), cursor.spelling, cursor)
     return member(reader, read_place(reader, base), cursor.spelling, cursor)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from synth.frontend.reader import expressions, lvalues, memory
+from synth.frontend.reader import expressions, memory
 from synth.frontend.reader.arithmetic import binary, bitcast, convert, literal, unary
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import NoValue, Place, Value
@@ -212,7 +212,7 @@ def _sincos(dtype: DType) -> Callable[[Reader, Cursor, Sequence[Cursor]], Value]
     def read(reader: Reader, cursor: Cursor, arguments: Sequence[Cursor]) -> Value:
         values = reader.in_order(*(_reading(reader, a) for a in arguments))
         x = _pinned(reader, convert(memory.scalar_value(reader, values[0], cursor), dtype))
-        places: list[Place] = [lvalues.dereference(reader, v, cursor) for v in values[1:]]
+        places: list[Place] = [memory.dereference(reader, v, cursor) for v in values[1:]]
         for fn, place in zip(("sin", "cos"), places, strict=True):
             memory.store(reader, place, Math(fn, (x,), dtype), cursor)
         return NoValue()

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from synth.errors import InternalError
 from synth.frontend.reader import arithmetic
-from synth.frontend.reader.arithmetic import binary, bitcast, convert, lane, offset_divided, offset_scaled, offset_sum, with_lane
+from synth.frontend.reader.arithmetic import binary, bitcast, convert, lane, literal, offset_divided, offset_scaled, offset_sum, with_lane
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import (
     ZERO,
     ArrayPlace,
+    ArrayValue,
     Buffer,
     Element,
     Fixed,
@@ -35,6 +36,8 @@ from synth.frontend.reader.reader import Reader
 from synth.frontend.reader.types import ArrayType, CType, PointerType, RecordType, describe, element_dtype, size_of
 from synth.ir.dtypes import DType, Type, Vec, scalar
 from synth.ir.grammar import Const, Expr, Load, Store
+
+MAX_COPIED_ELEMENTS = 64  # longest array member of a struct that is copied by value
 
 # -------------------------------------------------------------------------------------------------------- pointers
 
@@ -154,7 +157,7 @@ def load(reader: Reader, place: Place, cursor: Cursor) -> Value:
             vector = load(reader, base, cursor)
             return lane(scalar_value(reader, vector, cursor), i)
         case RecordPlace(type_, fields):
-            return RecordValue(type_, {name: load(reader, field, cursor) for name, field in fields.items()})
+            return RecordValue(type_, {name: _load_whole(reader, field, cursor) for name, field in fields.items()})
         case Fixed(value, _) | Settled(value, _):
             return value
         case PointerVariable():
@@ -163,12 +166,67 @@ def load(reader: Reader, place: Place, cursor: Cursor) -> Value:
             return Pointer(place.buffer, Load(place.sym, (), DType.I64), place.unit, place.type.pointee, place.type.const)
 
 
+def _load_whole(reader: Reader, place: Place, cursor: Cursor) -> Value:
+    """A member of a record by value: an array is copied, element by element."""
+    type_ = place.type if isinstance(place, ArrayPlace) else place.pointer.pointee if isinstance(place, Memory) else None
+    if not isinstance(type_, ArrayType):
+        return load(reader, place, cursor)
+    items = (element(reader, place, literal(i, DType.I32), cursor) for i in range(_copied_length(reader, type_, cursor)))
+    return ArrayValue(tuple(_load_whole(reader, item, cursor) for item in items))
+
+
+def _copied_length(reader: Reader, type_: ArrayType, cursor: Cursor) -> int:
+    if type_.length is None or type_.length > MAX_COPIED_ELEMENTS:
+        raise reader.refuse(f"copy of a struct with a large array member '{describe(type_)}'", cursor, "pass the array by pointer")
+    return type_.length
+
+
+def element(reader: Reader, place: Place, index: Expr, cursor: Cursor) -> Place:
+    """``place[index]`` for an array or vector place, or a pointer value."""
+    match place:
+        case ArrayPlace(buffer, leading, type_):
+            item = type_.element
+            own = scalar(buffer.dtype)
+            if isinstance(item, ArrayType):
+                return ArrayPlace(buffer, (*leading, index), item)
+            if item == own:
+                return Element(buffer, (*leading, index), own)
+            if isinstance(item, Vec) and item.dtype == own:
+                return Element(buffer, (*leading, offset_scaled(index, item.lanes)), item)
+            return dereference(reader, advance(reader, view(array_start(place), item), index, cursor), cursor)
+        case Memory(pointer) if isinstance(pointer.pointee, ArrayType):
+            decayed = view(pointer, pointer.pointee.element, pointer.const)
+            return dereference(reader, advance(reader, decayed, index, cursor), cursor)
+        case Memory(pointer) if isinstance(pointer.pointee, Vec):
+            decayed = view(pointer, pointer.pointee.dtype, pointer.const)
+            return dereference(reader, advance(reader, decayed, index, cursor), cursor)
+        case Element() if isinstance(index, Const):
+            return LanePlace(place, int(index.value))
+        case Fixed(value, _) if isinstance(value, Pointer):
+            return dereference(reader, advance(reader, value, index, cursor), cursor)
+        case Fixed(value, _) if isinstance(index, Const) and isinstance(value, Expr):
+            return LanePlace(place, int(index.value))
+        case _:
+            raise reader.refuse("this subscript", cursor, "index an array or a pointer")
+
+
+def dereference(reader: Reader, value: Value, cursor: Cursor) -> Place:
+    """``*value``."""
+    if isinstance(value, PlacePointer):
+        return value.place
+    if not isinstance(value, Pointer):
+        raise reader.refuse("dereference of something that is not a pointer into a buffer", cursor)
+    return Memory(value)
+
+
 def scalar_value(reader: Reader, value: Value, cursor: Cursor) -> Expr:
     """A value that must be an IR expression (a scalar or a vector)."""
     if isinstance(value, Pointer | PlacePointer):
         raise reader.refuse("a pointer used as a number", cursor, "compare pointers with each other, or index instead")
     if isinstance(value, RecordValue):
         raise reader.refuse(f"a value of '{value.type.name}' used as a number", cursor, "use its members")
+    if isinstance(value, ArrayValue):
+        raise reader.refuse("an array used as a number", cursor, "index it")
     if isinstance(value, NoValue):
         raise reader.refuse("a void expression used as a value", cursor)
     return value
@@ -193,7 +251,7 @@ def _load_memory(reader: Reader, pointer: Pointer, cursor: Cursor) -> Value:
     if isinstance(pointee, ArrayType):
         return view(pointer, pointee.element, pointer.const)
     if isinstance(pointee, RecordType):
-        fields = {f.name: _load_memory(reader, displaced(pointer, f.offset, f.type), cursor) for f in pointee.fields}
+        fields = {f.name: _load_whole(reader, Memory(displaced(pointer, f.offset, f.type)), cursor) for f in pointee.fields}
         return RecordValue(pointee, fields)
     buffer, element, size = _access(reader, pointer, cursor)
     if not isinstance(pointee, DType | Vec):
@@ -246,11 +304,18 @@ def store(reader: Reader, place: Place, value: Value, cursor: Cursor) -> None:
         case PointerVariable():
             _store_pointer(reader, place, value, cursor)
         case ArrayPlace():
-            raise reader.refuse("assignment to an array", cursor)
+            _store_array(reader, place, value, cursor)
         case Settled():
             return
         case Fixed():
             raise InternalError("a place that was taken for constant is assigned", where)
+
+
+def _store_array(reader: Reader, place: Place, value: Value, cursor: Cursor) -> None:
+    if not isinstance(value, ArrayValue):
+        raise reader.refuse("assignment to an array", cursor, "copy it element by element")
+    for i, item in enumerate(value.items):
+        store(reader, element(reader, place, literal(i, DType.I32), cursor), item, cursor)
 
 
 def _store_pointer(reader: Reader, place: PointerVariable, value: Value, cursor: Cursor) -> None:
@@ -261,7 +326,7 @@ def _store_pointer(reader: Reader, place: PointerVariable, value: Value, cursor:
             return  # a null initialiser: the buffer is known from the first real assignment on
         raise reader.refuse(f"pointer '{place.name}' is set to null after it was used", cursor, "use a flag instead")
     target = view(value, place.type.pointee)
-    if place.buffer is None:
+    if place.buffer is None or place.home is reader.out:
         place.buffer, place.unit = target.buffer, target.unit
     if place.buffer != target.buffer:
         raise reader.refuse(
@@ -277,6 +342,9 @@ def _store_pointer(reader: Reader, place: PointerVariable, value: Value, cursor:
 
 
 def _store_memory(reader: Reader, pointer: Pointer, value: Value, cursor: Cursor) -> None:
+    if isinstance(pointer.pointee, ArrayType):
+        _store_array(reader, Memory(pointer), value, cursor)
+        return
     if isinstance(pointer.pointee, RecordType):
         if not isinstance(value, RecordValue):
             raise reader.refuse(f"this assignment to '{pointer.pointee.name}'", cursor)

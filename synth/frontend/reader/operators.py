@@ -8,7 +8,7 @@ from clang.cindex import CursorKind
 from synth.frontend.reader import clang, expressions, lvalues, memory
 from synth.frontend.reader.arithmetic import binary, convert, literal, offset_scaled, unary
 from synth.frontend.reader.clang import Cursor
-from synth.frontend.reader.places import NoValue, Place, PlacePointer, Pointer, RecordValue, Value
+from synth.frontend.reader.places import ArrayValue, NoValue, Place, PlacePointer, Pointer, RecordValue, Value
 from synth.frontend.reader.reader import Reader
 from synth.frontend.reader.types import promoted, size_of, usual_type
 from synth.ir.dtypes import DType, Vec, scalar, with_scalar
@@ -252,6 +252,8 @@ def _select(reader: Reader, condition: Expr, a: Value, b: Value, cursor: Cursor)
         return Pointer(a.buffer, offset, a.unit, a.pointee, a.const)
     if isinstance(a, Pointer | PlacePointer) or isinstance(b, Pointer | PlacePointer):
         raise reader.refuse("a conditional pointer is not supported yet", cursor, "select the value that is read, not the pointer")
+    if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
+        return ArrayValue(tuple(_select(reader, condition, x, y, cursor) for x, y in zip(a.items, b.items, strict=True)))
     if isinstance(a, NoValue) or isinstance(b, NoValue):
         return NoValue()
     return Select(condition, memory.scalar_value(reader, a, cursor), memory.scalar_value(reader, b, cursor))
@@ -260,6 +262,8 @@ def _select(reader: Reader, condition: Expr, a: Value, b: Value, cursor: Cursor)
 def _merged(reader: Reader, a: Value, b: Value, then: list[Stmt], orelse: list[Stmt], cursor: Cursor) -> Value:
     if isinstance(a, RecordValue) and isinstance(b, RecordValue):
         return RecordValue(a.type, {n: _merged(reader, v, b.fields[n], then, orelse, cursor) for n, v in a.fields.items()})
+    if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
+        return ArrayValue(tuple(_merged(reader, v, w, then, orelse, cursor) for v, w in zip(a.items, b.items, strict=True)))
     if isinstance(a, NoValue) and isinstance(b, NoValue):
         return a
     if isinstance(a, Pointer | PlacePointer) or isinstance(b, Pointer | PlacePointer):

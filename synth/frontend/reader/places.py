@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from synth.frontend.reader.types import ArrayType, CType, PointerType, RecordType
 from synth.ir.dtypes import DType, Type
-from synth.ir.grammar import Const, Expr, Space, Sym
+from synth.ir.grammar import Const, Expr, Space, Stmt, Sym
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,18 @@ class RecordValue:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayValue:
+    """An array member of a record by value: its elements, row-major (an element of array type is an ``ArrayValue`` itself)."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NoValue:
     """The value of a ``void`` expression."""
 
 
-Value = Expr | Pointer | PlacePointer | RecordValue | NoValue
+Value = Expr | Pointer | PlacePointer | RecordValue | ArrayValue | NoValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +127,16 @@ class Settled:
 
 @dataclass(slots=True)
 class PointerVariable:
-    """A pointer that is reassigned: a mutable offset (``sym``, a rank-0 i64 buffer) into one buffer, known from the first assignment on."""
+    """A pointer that is reassigned: a mutable offset (``sym``, a rank-0 i64 buffer) into one buffer, known from the first assignment on.
+
+    ``home`` is the body that declares it: an assignment there is unconditional and may change the buffer for what follows."""
 
     sym: Sym
     type: PointerType
     buffer: Buffer | None = None
     unit: int = 1
     name: str = ""
+    home: list[Stmt] | None = None
 
 
 Place = Element | Memory | ArrayPlace | LanePlace | RecordPlace | Fixed | Settled | PointerVariable

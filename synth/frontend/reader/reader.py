@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from synth.errors import Diagnostic, UnsupportedError
 from synth.frontend.reader.clang import Cursor, Unit
 from synth.frontend.reader.dialect import Dialect
-from synth.frontend.reader.places import NoValue, PlacePointer, Pointer, RecordValue, Value
+from synth.frontend.reader.places import ArrayValue, NoValue, PlacePointer, Pointer, RecordValue, Value
 from synth.frontend.reader.scope import Scope
 from synth.frontend.reader.types import CType, ctype_of
 from synth.ir.grammar import Const, Expr, Let, Load, Location, Stmt, Sym, Sync, Var
@@ -153,10 +153,12 @@ def _pin(value: Value, unstable: Callable[[Expr], bool], out: list[Stmt], name: 
     match value:
         case Pointer():
             offset = _pin(value.offset, unstable, out, name)
-            assert not isinstance(offset, Pointer | PlacePointer | RecordValue | NoValue)
+            assert isinstance(offset, Expr)
             return Pointer(value.buffer, offset, value.unit, value.pointee, value.const)
         case RecordValue(type_, fields):
             return RecordValue(type_, {n: _pin(v, unstable, out, n) for n, v in fields.items()})
+        case ArrayValue(items):
+            return ArrayValue(tuple(_pin(v, unstable, out, name) for v in items))
         case PlacePointer() | NoValue():
             return value
         case _:

@@ -205,6 +205,11 @@ def element_dtype(type_: CType) -> DType | None:
             return None
 
 
+def has_array(type_: CType) -> bool:
+    """Whether a record has an array among its members, at any depth."""
+    return isinstance(type_, RecordType) and any(isinstance(f.type, ArrayType) or has_array(f.type) for f in type_.fields)
+
+
 def promoted(dtype: DType) -> DType:
     """C's integer promotion (ISO C 6.3.1.1): types narrower than ``int`` become ``int``."""
     narrow = dtype in (DType.BOOL, DType.I8, DType.U8, DType.I16, DType.U16)
