@@ -9,7 +9,8 @@ follow from the table alone, whatever the spelling (``tx / 32``, ``tx >> 5`` and
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,6 +164,49 @@ def _affine(values: Table, dims: Sequence[Dimension]) -> tuple[int, tuple[int, .
 
 def _invariant_axes(values: Table) -> tuple[int, ...]:
     return tuple(k for k in range(values.ndim) if (values == np.take(values, [0], axis=k)).all())
+
+
+def wrap_int(value: int, type_: DType) -> int:
+    """``value`` modulo 2^bits in the range of ``type_``."""
+    if type_ is DType.BOOL:
+        return int(value != 0)
+    low = value & ((1 << type_.bits) - 1)
+    return low - (1 << type_.bits) if low > type_.max_int else low
+
+
+def evaluate_binary(op: str, x: int, y: int, type_: DType) -> int | None:
+    """A binary operation on two integers of ``type_``, before wrapping; None where it is undefined."""
+    if op in ("div", "mod"):
+        if y == 0:
+            return None
+        quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+        return quotient if op == "div" else x - y * quotient
+    if op in ("shl", "shr") and not 0 <= y < type_.bits:
+        return None
+    function = _SCALAR_OPS.get(op)
+    return None if function is None else int(function(x, y))
+
+
+_SCALAR_OPS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "min": min,
+    "max": max,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "shl": operator.lshift,
+    "shr": operator.rshift,
+    "land": operator.and_,
+    "lor": operator.or_,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
 
 
 # -------------------------------------------------------------------------------------------------------- rewriting
