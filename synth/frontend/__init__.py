@@ -14,9 +14,9 @@ def read(source: Source, options: ReadOptions) -> ReadResult:
     Raises ``UsageError`` (exit status 2; ``SourceError`` for text that is not valid C++) or ``UnsupportedError`` (exit status 1), with
     file, line and a hint.
     """
-    from synth.frontend import cuda
+    from synth.frontend import c, cuda
 
-    readers: dict[str, Callable[[Source, ReadOptions], ReadResult]] = {"cuda": cuda.read}
+    readers: dict[str, Callable[[Source, ReadOptions], ReadResult]] = {"cuda": cuda.read, "vnni": c.read, "c": c.read}
     found = readers.get(source.dialect)
     if found is None:
         raise UsageError(f"there is no frontend for dialect '{source.dialect}' yet", hint=f"dialects that are read: {', '.join(readers)}")

@@ -28,8 +28,21 @@ SUCCESS = Const(0, DType.U32)  # cudaSuccess; the underlying type of enum cudaEr
 # Types of host code that say nothing about what is computed: streams of text, clocks, handles.
 _IGNORED_NAMESPACES = ("chrono",)
 _IGNORED_RECORDS = frozenset(
-    ("ostream", "istream", "iostream", "ofstream", "ifstream", "fstream", "stringstream", "ostringstream", "istringstream", "basic_string")
-    + ("manipulator", "ios_base", "ios")
+    [
+        "ostream",
+        "istream",
+        "iostream",
+        "ofstream",
+        "ifstream",
+        "fstream",
+        "stringstream",
+        "ostringstream",
+        "istringstream",
+        "basic_string",
+        "manipulator",
+        "ios_base",
+        "ios",
+    ]
 )
 _IGNORED_HANDLES = ("CUstream_st", "CUevent_st", "xp_file")
 
