@@ -45,6 +45,8 @@ def convert(expr: Expr, type_: Type) -> Expr:
         return expr
     if isinstance(type_, Vec) and not isinstance(expr.type, Vec):
         return Broadcast(convert(expr, type_.dtype), type_.lanes)
+    if type_ is DType.BOOL and isinstance(expr, Cast) and expr.a.type is DType.BOOL:
+        return expr.a
     if isinstance(expr, Const) and isinstance(type_, DType):
         if not expr.type.is_float or type_.is_float:
             return literal(expr.value, type_)

@@ -189,6 +189,8 @@ def _sections(reader: Reader, body: Cursor) -> list[_Section]:
             part = inner[-1]
         if not found:
             raise reader.refuse("a statement before the first case of a switch", part, "move it before the switch")
+        if part.kind == CursorKind.DECL_STMT:
+            raise reader.refuse("a declaration directly inside a switch", part, "put braces around the case")
         found[-1].body.append(part)
     return found
 

@@ -23,6 +23,7 @@ from synth.frontend.reader.places import (
     PointerVariable,
     RecordPlace,
     RecordValue,
+    Renamed,
     Value,
 )
 from synth.frontend.reader.reader import Reader
@@ -84,7 +85,12 @@ def declare(reader: Reader, cursor: Cursor) -> None:
         what = "a lambda" if "lambda" in describe(type_) else f"a variable of type '{describe(type_)}'"
         raise reader.refuse(f"{what} is not supported", cursor, "write a device function")
     initial = None if value is None else read_initial(reader, value, type_)
-    reader.scope.bind(cursor, introduce(reader, cursor.spelling, type_, initial, cursor, modified=modified, addressed=addressed))
+    place = (
+        introduce_renamed(reader, cursor.spelling, type_, initial, cursor)
+        if found.straight(key) and isinstance(type_, DType | Vec | PointerType)
+        else introduce(reader, cursor.spelling, type_, initial, cursor, modified=modified, addressed=addressed)
+    )
+    reader.scope.bind(cursor, place)
 
 
 def refuse_volatile(reader: Reader, cursor: Cursor) -> None:
@@ -137,6 +143,14 @@ def introduce(
     place = allocate(reader, name, type_, cursor, addressed=addressed)
     if initial is not None:
         memory.store(reader, place, initial, cursor)
+    return place
+
+
+def introduce_renamed(reader: Reader, name: str, type_: CType, initial: Value | None, cursor: Cursor) -> Renamed:
+    """A variable whose changes are all in straight line after its declaration."""
+    place = Renamed(name, type_)
+    if initial is not None:
+        memory.rename(reader, place, initial, cursor)
     return place
 
 

@@ -15,6 +15,7 @@ from synth.frontend.reader.clang import (
     Cursor,
     Unit,
     binary_operator,
+    body_of,
     children,
     declaration_key,
     definition_of,
@@ -35,12 +36,17 @@ _CAST_KINDS = (
 
 @dataclass(slots=True)
 class Facts:
-    """Declarations by key. ``modified``: assigned after the declaration, or bound to a non-const reference. ``addressed``: ``&x``.
-    ``flat``: an array that decays, or a row of it."""
+    """Declarations by key. ``modified``: assigned after the declaration, or bound to a non-const reference. ``nested``: changed
+    other than by plain statements of the block that declares it. ``addressed``: ``&x``. ``flat``: an array that decays, or a row of it."""
 
     modified: set[int] = field(default_factory=set)
+    nested: set[int] = field(default_factory=set)
     addressed: set[int] = field(default_factory=set)
     flat: set[int] = field(default_factory=set)
+
+    def straight(self, key: int) -> bool:
+        """Whether all changes of a variable follow its declaration in straight line: each then gives it a new immutable value."""
+        return key in self.modified and key not in self.nested and key not in self.addressed
 
     def touched(self) -> set[int]:
         """Everything whose value may change."""
@@ -53,7 +59,11 @@ def facts_of(unit: Unit, cursor: Cursor) -> Facts:
     found = unit.memo.get(key)
     if found is None:
         found = unit.memo[key] = Facts()
-        _Walk(unit, found).visit(cursor)
+        walk = _Walk(unit, found)
+        body = body_of(cursor)
+        if body is not None:
+            walk.homes.update((declaration_key(p), int(body.hash)) for p in parameters(cursor))
+        walk.visit(cursor)
     assert isinstance(found, Facts)
     return found
 
@@ -98,13 +108,40 @@ def roots(cursor: Cursor) -> Iterator[Cursor]:
         yield from roots(operands(cursor)[0])
 
 
+def _plain_target(statement: Cursor) -> Cursor | None:
+    """The variable that a statement ``x = e``, ``x op= e``, ``x++`` or ``v.x = e`` changes unconditionally."""
+    if statement.kind == CursorKind.UNARY_OPERATOR:
+        plain = unary_operator(statement)[-2:] in ("++", "--")
+    else:
+        plain = statement.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR or (
+            statement.kind == CursorKind.BINARY_OPERATOR and binary_operator(statement) == "="
+        )
+    target = strip(operands(statement)[0]) if plain else None
+    if target is not None and target.kind == CursorKind.MEMBER_REF_EXPR:
+        inner = operands(target)
+        target = strip(inner[0]) if inner and inner[0].type.get_canonical().kind == TypeKind.RECORD else None
+    if target is None or target.kind != CursorKind.DECL_REF_EXPR or target.referenced is None:
+        return None
+    found: Cursor = target.referenced
+    return found if found.kind in (CursorKind.VAR_DECL, CursorKind.PARM_DECL) else None
+
+
 @dataclass(slots=True)
 class _Walk:
     unit: Unit
     facts: Facts
+    homes: dict[int, int] = field(default_factory=dict)  # declaration -> the block that declares it
 
     def visit(self, cursor: Cursor) -> None:
         kind = cursor.kind
+        if kind == CursorKind.COMPOUND_STMT:
+            self.block(cursor)
+            return
+        if kind == CursorKind.SWITCH_STMT:  # its sections are not a straight line
+            for child in cursor.get_children():
+                for part in (child,) if child.kind != CursorKind.COMPOUND_STMT else children(child):
+                    self.visit(part)
+            return
         if kind == CursorKind.CXX_UNARY_EXPR:  # sizeof does not evaluate its operand
             return
         if kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
@@ -136,6 +173,21 @@ class _Walk:
         for child in cursor.get_children():
             self.visit(child)
 
+    def block(self, cursor: Cursor) -> None:
+        block = int(cursor.hash)
+        for statement in cursor.get_children():
+            if statement.kind == CursorKind.DECL_STMT:
+                for child in statement.get_children():
+                    if child.kind == CursorKind.VAR_DECL:
+                        self.homes[declaration_key(child)] = block
+            target = _plain_target(strip(statement))
+            if target is None or self.homes.get(declaration_key(target)) != block:
+                self.visit(statement)
+                continue
+            self.facts.modified.add(declaration_key(target))
+            for operand in operands(strip(statement))[1:]:
+                self.visit(operand)
+
     @staticmethod
     def _casts_lvalue(cursor: Cursor) -> bool:
         """``reinterpret_cast<float4 &>(x)``: the children's first reference shows the written type ends in ``&``."""
@@ -143,7 +195,9 @@ class _Walk:
         return ">" in written and "&" in written[: written.index(">")] if cursor.kind == CursorKind.CXX_REINTERPRET_CAST_EXPR else False
 
     def modify(self, lvalue: Cursor) -> None:
-        self.facts.modified.update(declaration_key(d) for d in roots(lvalue))
+        keys = {declaration_key(d) for d in roots(lvalue)}
+        self.facts.modified |= keys
+        self.facts.nested |= keys
 
     def address(self, lvalue: Cursor) -> None:
         for declaration in roots(lvalue):

@@ -13,9 +13,10 @@ from clang.cindex import CursorKind
 from synth.errors import SourceError
 from synth.frontend.reader import clang, declarations, escapes, expressions, facts, initialisers, lvalues, memory, statements
 from synth.frontend.reader.clang import Cursor
-from synth.frontend.reader.places import Fixed, NoValue, Place, PlacePointer, Value
+from synth.frontend.reader.places import Fixed, NoValue, Place, PlacePointer, Renamed, Value
 from synth.frontend.reader.reader import MAX_INLINE_DEPTH, Function, Reader
-from synth.frontend.reader.types import CType, ReferenceType, Void, ctype_of, has_array
+from synth.frontend.reader.types import CType, PointerType, ReferenceType, Void, ctype_of, has_array
+from synth.ir.dtypes import DType, Vec
 
 
 def bind_parameter(reader: Reader, definition: Cursor, parameter: Cursor, value: Value, where: Cursor) -> None:
@@ -28,6 +29,10 @@ def bind_parameter(reader: Reader, definition: Cursor, parameter: Cursor, value:
     modified, addressed = key in found.modified, key in found.addressed
     if not modified and not addressed and not has_array(type_):
         reader.scope.bind(parameter, Fixed(reader.snapshot(value, name), type_))
+        return
+    if found.straight(key) and isinstance(type_, DType | Vec | PointerType):
+        renamed = Renamed(name, type_, reader.snapshot(value, name))
+        reader.scope.bind(parameter, renamed)
         return
     place = declarations.introduce(reader, name, type_, value, where, modified=True, addressed=addressed)
     reader.scope.bind(parameter, place)

@@ -19,6 +19,7 @@ from synth.frontend.reader.places import (
     PointerVariable,
     RecordPlace,
     RecordValue,
+    Renamed,
     Settled,
     Value,
 )
@@ -197,7 +198,7 @@ def _place_type(place: Place) -> CType | None:
             return pointer.pointee
         case RecordPlace(type_, _) | ArrayPlace(_, _, type_):
             return type_
-        case PointerVariable() | Settled():
+        case PointerVariable() | Settled() | Renamed():
             return place.type
         case LanePlace():
             return None

@@ -29,6 +29,7 @@ from synth.frontend.reader.places import (
     PointerVariable,
     RecordPlace,
     RecordValue,
+    Renamed,
     Settled,
     Value,
 )
@@ -61,7 +62,10 @@ def view(pointer: Pointer, pointee: CType, const: bool = False) -> Pointer:
     """The same address with another pointee (``reinterpret_cast``)."""
     size = size_of(element_dtype(pointee) or pointee)
     unit = math.gcd(pointer.unit, size) if size else pointer.unit
-    return Pointer(pointer.buffer, offset_scaled(pointer.offset, pointer.unit // unit), unit, pointee, const)
+    if size and pointer.buffer is not None and arithmetic.is_zero_offset(pointer.offset):
+        unit = math.gcd(scalar(pointer.buffer.dtype).bytes, size)
+    offset = ZERO if arithmetic.is_zero_offset(pointer.offset) else offset_scaled(pointer.offset, pointer.unit // unit)
+    return Pointer(pointer.buffer, offset, unit, pointee, const)
 
 
 def displaced(pointer: Pointer, byte_count: int, pointee: CType) -> Pointer:
@@ -160,6 +164,10 @@ def load(reader: Reader, place: Place, cursor: Cursor) -> Value:
             return RecordValue(type_, {name: _load_whole(reader, field, cursor) for name, field in fields.items()})
         case Fixed(value, _) | Settled(value, _):
             return value
+        case Renamed():
+            if place.value is None:
+                raise reader.refuse(f"'{place.name}' is used before it is assigned", cursor, "initialise it where it is declared")
+            return place.value
         case PointerVariable():
             if place.buffer is None:
                 raise reader.refuse(f"pointer '{place.name}' is used before it is assigned", cursor, "initialise it where it is declared")
@@ -200,7 +208,7 @@ def element(reader: Reader, place: Place, index: Expr, cursor: Cursor) -> Place:
         case Memory(pointer) if isinstance(pointer.pointee, Vec):
             decayed = view(pointer, pointer.pointee.dtype, pointer.const)
             return dereference(reader, advance(reader, decayed, index, cursor), cursor)
-        case Element() if isinstance(index, Const):
+        case Element() | Renamed() if isinstance(index, Const):
             return LanePlace(place, int(index.value))
         case Fixed(value, _) if isinstance(value, Pointer):
             return dereference(reader, advance(reader, value, index, cursor), cursor)
@@ -307,8 +315,21 @@ def store(reader: Reader, place: Place, value: Value, cursor: Cursor) -> None:
             _store_array(reader, place, value, cursor)
         case Settled():
             return
+        case Renamed():
+            rename(reader, place, value, cursor)
         case Fixed():
             raise InternalError("a place that was taken for constant is assigned", where)
+
+
+def rename(reader: Reader, place: Renamed, value: Value, cursor: Cursor) -> None:
+    """Gives a variable its next value, under its own name."""
+    if isinstance(value, Pointer) and isinstance(place.type, PointerType):
+        target = view(value, place.type.pointee, place.type.const) if value.buffer is not None else value
+        place.value = Pointer(target.buffer, reader.let(place.name, target.offset, cursor), target.unit, target.pointee, target.const)
+    elif isinstance(value, PlacePointer):
+        place.value = value
+    else:
+        place.value = reader.let(place.name, scalar_value(reader, value, cursor), cursor)
 
 
 def _store_array(reader: Reader, place: Place, value: Value, cursor: Cursor) -> None:

@@ -139,7 +139,17 @@ class PointerVariable:
     home: list[Stmt] | None = None
 
 
-Place = Element | Memory | ArrayPlace | LanePlace | RecordPlace | Fixed | Settled | PointerVariable
-PLACES = (Element, Memory, ArrayPlace, LanePlace, RecordPlace, Fixed, Settled, PointerVariable)
+@dataclass(slots=True)
+class Renamed:
+    """A variable all of whose changes follow its declaration in straight line: each gives it a new immutable value.
+    ``value`` is None before the first."""
+
+    name: str
+    type: CType
+    value: Value | None = None
+
+
+Place = Element | Memory | ArrayPlace | LanePlace | RecordPlace | Fixed | Settled | PointerVariable | Renamed
+PLACES = (Element, Memory, ArrayPlace, LanePlace, RecordPlace, Fixed, Settled, PointerVariable, Renamed)
 
 ZERO = Const(0, DType.I64)
