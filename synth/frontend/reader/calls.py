@@ -149,7 +149,12 @@ def _construct(reader: Reader, cursor: Cursor, callee: Cursor, arguments: Sequen
         raise reader.refuse(f"this constructor of '{describe(type_)}'", cursor, "initialise the members one by one")
     if not isinstance(type_, RecordType):
         raise reader.refuse(f"a constructor of '{describe(type_)}'", cursor, "use a struct of scalars")
-    place = declarations.allocate(reader, callee.semantic_parent.spelling or "object", type_, cursor)
+    name = callee.semantic_parent.spelling or "object"
+    given = {c.spelling for c in definition.get_children() if c.kind == CursorKind.MEMBER_REF}
+    if not clang.children(clang.body_of(definition)) and given >= {f.name for f in type_.fields}:  # set once and for all
+        place = declarations.renamed_record(reader, name, type_, cursor)
+    else:
+        place = declarations.allocate(reader, name, type_, cursor)
     initial = declarations.default_members(reader, cursor, type_)
     if initial is not None:
         memory.store(reader, place, initial, cursor)

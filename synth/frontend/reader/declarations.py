@@ -154,6 +154,19 @@ def introduce_renamed(reader: Reader, name: str, type_: CType, initial: Value | 
     return place
 
 
+def renamed_record(reader: Reader, name: str, type_: RecordType, cursor: Cursor) -> Place:
+    """A record whose scalar members are set once each, by a constructor without a body."""
+    return RecordPlace(
+        type_,
+        {
+            f.name: Renamed(f"{name}.{f.name}", f.type)
+            if isinstance(f.type, DType | Vec | PointerType)
+            else allocate(reader, f"{name}.{f.name}", f.type, cursor)
+            for f in type_.fields
+        },
+    )
+
+
 def _named(reader: Reader, name: str, value: Value, cursor: Cursor) -> Value:
     match value:
         case Pointer():

@@ -6,6 +6,7 @@ a body of full types (seen with 18.1.1, for functions that are called or whose a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from clang.cindex import CursorKind
@@ -176,7 +177,8 @@ def _escaping_body(reader: Reader, definition: Cursor, parts: Sequence[Cursor], 
     if isinstance(type_, ReferenceType):
         raise reader.refuse(f"function '{definition.spelling}' returns a reference from several places", call, "return a value")
     label = reader.label()
-    result = None if isinstance(type_, Void) else declarations.allocate(reader, definition.spelling, type_, call)
+    name = re.sub(r"\W+", "_", definition.spelling).strip("_")  # of operators and conversions
+    result = None if isinstance(type_, Void) else declarations.allocate(reader, name, type_, call)
 
     def leave(statement: Cursor) -> None:
         operand = next(iter(clang.operands(statement)), None)
@@ -190,7 +192,7 @@ def _escaping_body(reader: Reader, definition: Cursor, parts: Sequence[Cursor], 
     with reader.body() as emitted:
         for part in parts:
             statements.read_statement(reader, part)
-    reader.emit(*escapes.eliminate(tuple(emitted), label, f"{definition.spelling}.done"))
+    reader.emit(*escapes.eliminate(tuple(emitted), label, f"{name}.done"))
     return Fixed(NoValue(), type_) if result is None else Fixed(memory.load(reader, result, call), type_)
 
 
