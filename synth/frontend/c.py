@@ -36,7 +36,7 @@ class CDialect(Dialect):
     openmp: openmp.OpenMP = field(default_factory=openmp.OpenMP)
 
     def record(self, name: str) -> CType | None:
-        return Dialect.record(self, name)
+        return vnni.record(name) or Dialect.record(self, name)
 
     def declare(self, reader: Reader, declaration: Cursor) -> Place | None:
         return self.heap.declare(reader, declaration)

@@ -120,7 +120,7 @@ class CudaHost(CudaDevice):
             return NoValue()
         if _measures(call):
             return self._measured(reader, call, "a time")
-        if name.startswith(("cuda", "cu", "__cuda")):
+        if name.startswith("cu") and clang.definition_of(call.referenced) is None:
             raise reader.refuse(f"'{name}' is not supported", call, "see docs for the runtime functions that are read")
         found = self.heap.call(reader, name, call)
         return found if found is not None else CudaDevice.call(self, reader, name, call)
