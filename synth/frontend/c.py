@@ -72,6 +72,7 @@ def read(source: Source, options: ReadOptions) -> ReadResult:
     read_entry_body(reader, function, parameters)
     scalars = frozenset(p.param.sym for p in parameters if not p.param.is_buffer)
     ending = host_end.settle((*reader.module_allocs, *reader.out), reader.values, scalars)
+    host_end.refuse_escaping(ending.body)
     params = roles.with_roles([p.param for p in parameters], ending.body, reader.values, scalars)
     bound = {p.param.sym: p.value for p in parameters if isinstance(p.value, Const)}
     params = extents.with_extents(params, options.extents, bound, options.defines)

@@ -89,6 +89,10 @@ def _named(unit: Unit, own: list[Cursor], options: ReadOptions) -> Cursor:
             f"{unit.filename}: there is no function '{name}'", Location(unit.filename, 1), hint=f"there are: {entry.listing(own) or 'none'}"
         )
     if len(found) > 1:
+        # a kernel and its launcher, or a template and the function that instantiates it, often share a name
+        found = [f for f in found if entry.is_kernel(f) == (options.launch is not None)] or found
+        found = [f for f in found if f.kind.name != "FUNCTION_TEMPLATE"] or found
+    if len(found) > 1:
         raise UsageError(f"'{name}' is overloaded: {entry.listing(found)}", unit.location(found[0]), hint="rename one")
     chosen = _not_template(unit, found[0])
     if entry.is_kernel(chosen) and options.launch is None:
@@ -132,7 +136,7 @@ def _read_kernel(unit: Unit, kernel: Cursor, options: ReadOptions) -> ReadResult
     parameters = entry.read_parameters(reader, kernel, Space.GLOBAL, options.binds)
     grid, block = launch.constants(shape.grid), launch.constants(shape.block)
     shared = Const(shape.dynamic_shared_bytes, DType.U64)
-    launch.emit(host, reader, kernel, [p.value for p in parameters], grid, block, shared, unit.location(kernel), kernel)
+    launch.emit(host, reader, kernel, [p.value for p in parameters], grid, block, shared, unit.location(kernel))
     return _finish(reader, host, kernel, parameters, options)
 
 
@@ -177,8 +181,9 @@ def _finish(
 ) -> ReadResult:
     scalars = frozenset(p.param.sym for p in parameters if not p.param.is_buffer)
     ending = host_end.settle((*reader.module_allocs, *reader.out), reader.values, scalars)
-    body = host_end.without_unused(ending.body)
+    body = host_end.without_unused(host_end.forwarded(ending.body))
     host_end.refuse_unknown(body, host.unknown)
+    host_end.refuse_escaping(body)
     params = roles.with_roles([p.param for p in parameters], body, reader.values, scalars)
     bound = {p.param.sym: p.value for p in parameters if isinstance(p.value, Const)}
     params = extents.with_extents(params, options.extents, bound, options.defines)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from clang.cindex import CursorKind, StorageClass
 
+from synth.frontend import sizes
 from synth.frontend.reader import clang, declarations, expressions, facts, functions, memory, statements
 from synth.frontend.reader.arithmetic import convert, literal
 from synth.frontend.reader.clang import Cursor
@@ -31,13 +32,13 @@ Triple = tuple[Expr, Expr, Expr]
 @dataclass(frozen=True, slots=True)
 class LaunchIndexes:
     """What the index builtins of one launch are, x first, all u32: ``thread`` and ``block`` are the loop variables (``Var``), ``block_dim``
-    and ``grid_dim`` the launch's expressions. ``dynamic_shared_bytes`` is the third launch parameter."""
+    and ``grid_dim`` the launch's expressions. ``dynamic_shared_bytes`` is the third launch parameter: an expression of the host."""
 
     thread: Triple
     block: Triple
     block_dim: Triple
     grid_dim: Triple
-    dynamic_shared_bytes: int = 0
+    dynamic_shared_bytes: int | Expr = 0
 
 
 @dataclass
@@ -127,14 +128,14 @@ class CudaDevice(Dialect):
             raise reader.refuse(f"dynamic shared array of '{describe(type_)}'", declaration, "use an array of scalars")
         if self.dynamic is None:
             chosen = _dynamic_dtype(reader, declaration, dtype)
-            size = self.launch.dynamic_shared_bytes // chosen.bytes
-            if size == 0:
+            size = _dynamic_extent(reader, self.launch.dynamic_shared_bytes, chosen)
+            if isinstance(size, Const) and size.value == 0:
                 raise reader.refuse(
                     f"dynamic shared array '{declaration.spelling}' but the launch gives no dynamic shared memory",
                     declaration,
                     "pass the bytes as the third launch argument",
                 )
-            self.dynamic = Buffer(Sym(declaration.spelling), chosen, (declarations.extent(size),), Space.SHARED)
+            self.dynamic = Buffer(Sym(declaration.spelling), chosen, (size,), Space.SHARED)
             self.shared.append(Alloc(self.dynamic.sym, chosen, self.dynamic.shape or (), Space.SHARED, loc=reader.location(declaration)))
         assert isinstance(self.dynamic.dtype, DType)
         start = Pointer(self.dynamic, ZERO, self.dynamic.dtype.bytes, type_)
@@ -159,6 +160,13 @@ class CudaDevice(Dialect):
 
 def _has_constant_value(declaration: Cursor) -> bool:
     return declarations.is_constant(declaration) and clang.initializer(declaration) is not None
+
+
+def _dynamic_extent(reader: Reader, bytes_: int | Expr, dtype: DType) -> Expr:
+    """Elements of ``dtype`` in the launch's dynamic shared memory."""
+    if isinstance(bytes_, int):
+        return declarations.extent(bytes_ // dtype.bytes)
+    return sizes.element_count(bytes_, dtype.bytes, reader.values)
 
 
 def _dynamic_dtype(reader: Reader, declaration: Cursor, dtype: DType) -> DType:

@@ -14,11 +14,11 @@ from clang.cindex import CursorKind, TypeKind
 from synth.errors import Diagnostic
 from synth.frontend import heap, host_end, known, launch, sizes
 from synth.frontend.cuda_device import CudaDevice
-from synth.frontend.reader import clang, expressions, lvalues, memory
+from synth.frontend.reader import clang, expressions, facts, lvalues, memory
 from synth.frontend.reader.clang import Cursor
-from synth.frontend.reader.places import ZERO, Buffer, NoValue, Place, Pointer, PointerVariable, Settled, Value
+from synth.frontend.reader.places import ZERO, Buffer, Fixed, NoValue, Place, Pointer, PointerVariable, Settled, Value
 from synth.frontend.reader.reader import Reader
-from synth.frontend.reader.types import ArrayType, CType, OpaqueType, element_dtype
+from synth.frontend.reader.types import ArrayType, CType, OpaqueType, PointerType, element_dtype
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Call, Const, Load, Space, Sym
 
@@ -196,25 +196,49 @@ def _allocate(space: Space) -> Handler:
         if dtype is None:
             raise reader.refuse(f"allocation of untyped memory for '{name}'", call, "declare the pointer with its element type")
         count = sizes.element_count(known.resolved(reader, bytes_), dtype.bytes, reader.values)
-        memory.store(reader, place, heap.new_buffer(reader, name, pointee, count, space, call), call)
+        made = heap.new_buffer(reader, name, pointee, count, space, call)
+        variable = _only_allocated(reader, arguments[0])
+        if variable is not None:
+            reader.scope.bind(variable, Fixed(made, PointerType(pointee)))
+        else:
+            memory.store(reader, place, made, call)
         return SUCCESS
 
     return read
 
 
-def _target(reader: Reader, argument: Cursor, call: Cursor) -> Place:
-    """``&p`` or ``(void **)&p``, or a ``T **`` parameter of an inlined function: the pointer variable."""
+def _only_allocated(reader: Reader, argument: Cursor) -> Cursor | None:
+    """The local pointer whose address is given, when nothing but its allocation ever sets it."""
+    inner = _address_of(argument)
+    if inner is None or inner.kind != CursorKind.DECL_REF_EXPR or inner.referenced is None or reader.function is None:
+        return None
+    modified = facts.facts_of(reader.unit, reader.function.cursor).modified
+    return None if clang.declaration_key(inner.referenced) in modified else inner.referenced
+
+
+def _address_of(argument: Cursor) -> Cursor | None:
+    """``p`` for ``&p`` and ``(void **)&p``."""
     inner = clang.strip(argument)
     while inner.kind in (CursorKind.CSTYLE_CAST_EXPR, CursorKind.CXX_REINTERPRET_CAST_EXPR, CursorKind.CXX_STATIC_CAST_EXPR):
         inner = clang.strip(clang.operands(inner)[-1])
     if inner.kind == CursorKind.UNARY_OPERATOR and clang.unary_operator(inner) == "&":
-        return lvalues.read_place(reader, clang.strip(clang.operands(inner)[0]))
-    return memory.dereference(reader, expressions.read_value(reader, inner), call)
+        return clang.strip(clang.operands(inner)[0])
+    return None
+
+
+def _target(reader: Reader, argument: Cursor, call: Cursor) -> Place:
+    """``&p`` or ``(void **)&p``, or a ``T **`` parameter of an inlined function: the pointer variable."""
+    inner = _address_of(argument)
+    if inner is not None:
+        return lvalues.read_place(reader, inner)
+    return memory.dereference(reader, expressions.read_value(reader, argument), call)
 
 
 def _pointer_variable(reader: Reader, place: Place, argument: Cursor, call: Cursor) -> tuple[str, CType]:
     if isinstance(place, PointerVariable):
         return place.name or "buffer", place.type.pointee
+    if isinstance(place, Fixed) and isinstance(place.type, PointerType):
+        return (argument.spelling or "buffer"), place.type.pointee  # allocated once more
     raise reader.refuse("allocation into this expression", argument, "allocate into a pointer variable")
 
 

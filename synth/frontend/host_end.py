@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 from synth.errors import UnsupportedError
 from synth.frontend import sizes
-from synth.frontend.reader.arithmetic import unary
-from synth.ir.dtypes import DType
-from synth.ir.grammar import Alloc, Body, Call, Const, Expr, If, Launch, Let, Load, Location, Return, Space, Stmt, Store, Sym, Unary
-from synth.ir.traversal import all_exprs, bodies, rewrite_stmts, stmt_exprs, used_values, walk, walk_expr, with_bodies
+from synth.frontend.reader.arithmetic import binary, convert, lane, unary
+from synth.ir.builder import is_const
+from synth.ir.dtypes import DType, scalar
+from synth.ir.grammar import (
+    Alloc,
+    Binary,
+    Body,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Lane,
+    Launch,
+    Let,
+    Load,
+    Location,
+    Return,
+    Space,
+    Stmt,
+    Store,
+    Sym,
+    Unary,
+    Var,
+)
+from synth.ir.traversal import (
+    all_exprs,
+    bodies,
+    rewrite_exprs,
+    rewrite_stmts,
+    stmt_exprs,
+    substitute,
+    used_values,
+    walk,
+    walk_expr,
+    with_bodies,
+)
 
 FAILURE = "host.fail"  # a marker: this path ends the program, or the entry, without a result
 RETURN = "host.return"  # a marker: the entry returns; args (the value,) or () for void
@@ -94,8 +127,6 @@ _OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "
 
 
 def _negated(condition: Expr) -> Expr:
-    from synth.ir.grammar import Binary
-
     match condition:
         case Unary("lnot", Unary("lnot", a)):
             return _negated(a)
@@ -134,6 +165,79 @@ def without_unused(body: Body) -> Body:
         body = new
 
 
+def forwarded(body: Body) -> Body:
+    """``body`` with host-side scalar variables that are assigned once, beside their declaration, and names of literals read as values: what
+    a loop around a launch needs to know of the pointers and sizes set before it."""
+    literals: dict[Sym, Expr] = {s.sym: s.value for s in _host_statements(body) if isinstance(s, Let) and isinstance(s.value, Const)}
+    if literals:
+        return forwarded(rewrite_exprs(without_lets(substitute(body, literals), literals.keys()), _folded))
+    singles = _assigned_once(body)
+    if not singles:
+        return body
+    names = {buf: Sym(buf.name) for buf, store in singles.items() if not isinstance(store.value, Const | Var)}
+    known: dict[Sym, Expr] = {b: Var(names[b], s.value.type) if b in names else s.value for b, s in singles.items()}
+
+    def value(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.buf in known and not e.index:
+            return known[e.buf]
+        return _folded(e)
+
+    def statement(s: Stmt) -> Stmt | Body:
+        if isinstance(s, Alloc) and s.sym in singles:
+            return ()
+        if isinstance(s, Store) and s.buf in singles:
+            return Let(names[s.buf], s.value, s.loc) if s.buf in names else ()
+        return s
+
+    return forwarded(rewrite_stmts(rewrite_exprs(body, value), statement))
+
+
+def without_lets(body: Body, names: Set[Sym]) -> Body:
+    return rewrite_stmts(body, lambda s: () if isinstance(s, Let) and s.sym in names else s)
+
+
+def _assigned_once(body: Body) -> dict[Sym, Store]:
+    stores: dict[Sym, list[Store]] = {}
+    touched: set[Sym] = set()
+    for stmt in walk(body):
+        if isinstance(stmt, Store):
+            stores.setdefault(stmt.buf, []).append(stmt)
+        elif isinstance(stmt, Call):
+            touched |= {r.buf for r in (*stmt.dests, *stmt.args) if not isinstance(r, Expr)}
+    found: dict[Sym, Store] = {}
+    for block in _host_bodies(body):
+        declared = {s.sym for s in block if isinstance(s, Alloc) and s.shape == () and s.space is Space.LOCAL and s.init is None}
+        for stmt in block:
+            if not isinstance(stmt, Store) or stmt.buf not in declared or stmt.buf in touched or len(stores[stmt.buf]) != 1:
+                continue
+            if not any(isinstance(e, Load) for e in walk_expr(stmt.value)) and stmt.mask is None:
+                found[stmt.buf] = stmt
+    return found
+
+
+def _host_bodies(body: Body) -> Iterator[Body]:
+    yield body
+    for stmt in body:
+        if not isinstance(stmt, Launch):
+            for inner in bodies(stmt):
+                yield from _host_bodies(inner)
+
+
+def _folded(e: Expr) -> Expr:
+    match e:
+        case Lane(a, i):
+            return lane(a, i)
+        case Binary("add", a, b) if not scalar(e.type).is_float and is_const(b, 0):
+            return a
+        case Binary("add", a, b) if not scalar(e.type).is_float and is_const(a, 0):
+            return b
+        case Binary(op, a, b) if isinstance(a, Const) and isinstance(b, Const):
+            return binary(op, a, b)
+        case Cast(a, type_) if isinstance(a, Const):
+            return convert(a, type_)
+    return e
+
+
 def _host_statements(body: Body) -> list[Stmt]:
     found: list[Stmt] = []
     for stmt in body:
@@ -162,6 +266,33 @@ def _filtered(body: Body, used: set[Sym], dead: set[Sym]) -> Body:
             new = replace(new, cond=unary("lnot", new.cond), then=new.orelse, orelse=())
         out.append(new)
     return tuple(out)
+
+
+def refuse_escaping(body: Body) -> None:
+    """Raises UnsupportedError where memory that is allocated in a branch or loop is used outside it: a buffer lives in its own body."""
+    allocated = {s.sym: s for s in walk(body) if isinstance(s, Alloc)}
+    _check_scope(body, set(), allocated)
+
+
+def _check_scope(body: Body, live: set[Sym], allocated: Mapping[Sym, Alloc]) -> None:
+    live = set(live)
+    for stmt in body:
+        used = {e.buf for whole in stmt_exprs(stmt) for e in walk_expr(whole) if isinstance(e, Load)}
+        if isinstance(stmt, Store):
+            used.add(stmt.buf)
+        elif isinstance(stmt, Call):
+            used |= {r.buf for r in (*stmt.dests, *stmt.args) if not isinstance(r, Expr)}
+        for buf in used:
+            if buf in allocated and buf not in live:
+                raise UnsupportedError(
+                    f"'{buf.name}' is used outside the branch or loop that allocates it",
+                    stmt.loc or allocated[buf].loc,
+                    "allocate it before",
+                )
+        if isinstance(stmt, Alloc):
+            live.add(stmt.sym)
+        for inner in bodies(stmt):
+            _check_scope(inner, live, allocated)
 
 
 def refuse_unknown(body: Body, unknown: Mapping[Sym, str]) -> None:

@@ -73,7 +73,7 @@ def read(host: CudaHost, reader: Reader, kernel: Cursor, call: Cursor) -> Value:
         argument = functions.argument_cursor(given, i, parameter)
         value = expressions.convert_value(reader, expressions.read_value(reader, argument), reader.ctype(parameter), argument)
         values.append(_settled(reader, value, parameter.spelling))
-    emit(host, reader, kernel, values, grid, block, shared, reader.location(call), call)
+    emit(host, reader, kernel, values, grid, block, shared, reader.location(call))
     return NoValue()
 
 
@@ -86,14 +86,12 @@ def emit(
     block: Triple,
     shared_bytes: Expr,
     where: Location,
-    cursor: Cursor,
 ) -> None:
     """Reads ``kernel`` with these arguments and emits the ``Launch``."""
-    if not isinstance(shared_bytes, Const):
-        raise reader.refuse("dynamic shared memory of a size not known here", cursor, "bind the parameter it depends on: --bind NAME=VALUE")
+    bytes_ = int(shared_bytes.value) if isinstance(shared_bytes, Const) else reader.let("dynamic.bytes", shared_bytes)
     blocks, threads = [Sym(f"b{c}") for c in "xyz"], [Sym(f"t{c}") for c in "xyz"]
     indexes = LaunchIndexes(
-        thread=_variables(threads), block=_variables(blocks), block_dim=block, grid_dim=grid, dynamic_shared_bytes=int(shared_bytes.value)
+        thread=_variables(threads), block=_variables(blocks), block_dim=block, grid_dim=grid, dynamic_shared_bytes=bytes_
     )
     shared, body = cuda_device.read_kernel(reader, host, kernel, values, indexes)
     inner = _nest(body, threads, block, _THREAD_AXES, where)

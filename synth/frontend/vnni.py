@@ -214,9 +214,9 @@ def _resized(expr: Expr, lanes: int) -> Expr:
     elements = [lane(expr, i) if i < own else literal(False, DType.BOOL) for i in range(lanes)]
     sources = {e.a for e in elements if isinstance(e, Lane)}
     only = sources.pop() if len(sources) == 1 else None
-    if only is not None and isinstance(only.type, Vec) and only.type.lanes == lanes:
-        if all(lane(only, i) == e for i, e in enumerate(elements)):
-            return only
+    whole = only is not None and isinstance(only.type, Vec) and only.type.lanes == lanes
+    if only is not None and whole and all(lane(only, i) == e for i, e in enumerate(elements)):
+        return only
     return MakeVec(tuple(elements))
 
 
