@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from clang.cindex import CursorKind
 
 from synth.errors import Diagnostic, UsageError
-from synth.frontend import entry, extents, heap, host_end, openmp, roles, vnni
+from synth.frontend import entry, extents, heap, host_end, openmp, roles, tolerance, vnni
 from synth.frontend.cuda import read_entry_body
 from synth.frontend.reader import clang
 from synth.frontend.reader.arithmetic import literal
@@ -63,8 +63,13 @@ def read(source: Source, options: ReadOptions) -> ReadResult:
     defines = {**dict.fromkeys(TARGET_DEFINES, "1"), "_OPENMP": "201511", **options.defines}
     if options.launch is not None:
         raise UsageError("--launch is for GPU kernels", hint="leave it out")
-    unit = clang.parse(source.text, source.filename, arguments, defines=defines, shim=source.headers)
-    function = find_entry(unit, options.entry)
+    unit = clang.parse(source.text, source.filename, arguments, defines=defines, shim=source.headers, tolerant=True)
+    try:
+        function = find_entry(unit, options.entry)
+    except UsageError:
+        tolerance.refuse_errors(unit, None)  # an error in the text may be why there is no entry
+        raise
+    ignored = tolerance.refuse_errors(unit, function)
     dialect = CDialect()
     reader = Reader(unit, dialect)
     dialect.openmp = openmp.read(unit, reachable(unit, function), reader.notes)
@@ -78,6 +83,7 @@ def read(source: Source, options: ReadOptions) -> ReadResult:
     params = extents.with_extents(params, options.extents, bound, options.defines)
     notes = [
         *reader.notes,
+        *ignored,
         *(Diagnostic("note", "a guard that makes the entry fail is assumed not to hold", place) for place in ending.places),
     ]
     assumes = (*entry.assumptions(parameters, options.binds), *ending.assumes)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from synth.errors import Diagnostic, UsageError
-from synth.frontend import entry, extents, host_end, launch, roles
+from synth.frontend import entry, extents, host_end, launch, roles, tolerance
 from synth.frontend.cuda_host import CudaHost
 from synth.frontend.reader import clang, expressions, functions, statements
 from synth.frontend.reader.clang import Cursor, Unit
@@ -30,14 +31,16 @@ def read(source: Source, options: ReadOptions) -> ReadResult:
         append=functions.probe([name]) if template and name is not None else "",
         shim=source.headers,
         force_include=("cuda_runtime.h",),
+        tolerant=True,
     )
-    if template and name is not None:
-        found = functions.instantiation(unit, 0, name)
-    else:
-        found = find_entry(unit, options)
-    if entry.is_kernel(found):
-        return _read_kernel(unit, found, options)
-    return _read_host(unit, found, options)
+    try:
+        found = functions.instantiation(unit, 0, name) if template and name is not None else find_entry(unit, options)
+    except UsageError:
+        tolerance.refuse_errors(unit, None)  # an error in the text may be why there is no entry
+        raise
+    notes = tolerance.refuse_errors(unit, found)
+    result = _read_kernel(unit, found, options) if entry.is_kernel(found) else _read_host(unit, found, options)
+    return replace(result, diagnostics=(*result.diagnostics, *notes))
 
 
 # ----------------------------------------------------------------------------------------------------------- entry

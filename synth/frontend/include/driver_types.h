@@ -26,6 +26,11 @@ typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaSurfaceObject_t;
+typedef struct cudaArray *cudaArray_t;
+typedef struct CUfunc_st *cudaFunction_t;
+typedef void (*cudaHostFn_t)(void *data);
+enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited };
 struct cudaUUID_t { char bytes[16]; };
 struct cudaDeviceProp {
   char name[256];

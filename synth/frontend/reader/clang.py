@@ -19,7 +19,8 @@ from typing import Any
 from clang import cindex
 from clang.cindex import CursorKind, TokenKind
 
-from synth.errors import SourceError
+from synth.errors import SourceError, UnsupportedError
+from synth.frontend.reader.depth import MAX_TREE_DEPTH
 from synth.ir.grammar import Location
 
 INCLUDE_FOLDER = Path(__file__).parent.parent / "include"
@@ -102,9 +103,14 @@ def _location(place: Any, path: str, filename: str) -> Location:
     return Location(shown, place.line, place.column)
 
 
+def place(unit: Unit, where: Any) -> Location:
+    """A clang source location as the user sees it."""
+    return _location(where, unit.path, unit.filename)
+
+
 CUDA_ARGUMENTS = ("-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-host-only", "-std=c++17", "-Wno-unknown-cuda-version")
 CPP_ARGUMENTS = ("-x", "c++", "-std=c++17")
-_COMMON = ("-nostdinc", "-nostdinc++", "-w", "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-steps=200000", "-ferror-limit=20")
+_COMMON = ("-nostdinc", "-nostdinc++", "-w", "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-steps=200000", "-ferror-limit=100")
 
 
 def parse(
@@ -116,10 +122,11 @@ def parse(
     append: str = "",
     shim: Mapping[str, str] | None = None,
     force_include: Sequence[str] = (),
+    tolerant: bool = False,
 ) -> Unit:
     """Parses ``text + append``. ``arguments`` choose the language; headers come from our include folder only, ``shim`` adds headers by
     name,
-    and ``force_include`` names headers that are read first.
+    and ``force_include`` names headers that are read first. ``tolerant`` leaves errors that are not fatal to ``synth.frontend.tolerance``.
 
     Raises SourceError, with the line, for the first syntax or type error and for an include that we do not have.
     """
@@ -140,7 +147,7 @@ def parse(
     except cindex.TranslationUnitLoadError as error:
         raise SourceError("the source cannot be parsed", Location(filename, 1), hint="is it C++ of the given dialect?") from error
     unit = Unit(handle, path, filename, text)
-    _refuse_errors(unit)
+    _refuse_errors(unit, cindex.Diagnostic.Fatal if tolerant else cindex.Diagnostic.Error)
     return unit
 
 
@@ -155,9 +162,9 @@ def _refuse_foreign_includes(text: str, filename: str) -> None:
             )
 
 
-def _refuse_errors(unit: Unit) -> None:
+def _refuse_errors(unit: Unit, severity: int) -> None:
     for diagnostic in unit.handle.diagnostics:
-        if diagnostic.severity < cindex.Diagnostic.Error:
+        if diagnostic.severity < severity:
             continue
         place = _location(diagnostic.location, unit.path, unit.filename)
         missing = re.match(r"'(.*)' file not found", diagnostic.spelling)
@@ -168,6 +175,22 @@ def _refuse_errors(unit: Unit) -> None:
                 hint="remove it, or paste what is needed into the file; see docs for the headers we have",
             )
         raise SourceError(diagnostic.spelling, place)
+
+
+def _refuse_deep(unit: Unit) -> None:
+    """The depth is measured without recursion: the binding swallows a recursion error inside its callbacks."""
+    for declaration in unit.own_declarations():
+        level = [declaration]
+        for _ in range(MAX_TREE_DEPTH):
+            level = [child for cursor in level for child in cursor.get_children()]
+            if not level:
+                break
+        else:
+            raise UnsupportedError(
+                f"nesting more than {MAX_TREE_DEPTH} levels deep is not supported",
+                unit.location(level[0]),
+                "split the expression or statement into several",
+            )
 
 
 # ------------------------------------------------------------------------------------------------------- questions
