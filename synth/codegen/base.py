@@ -1,7 +1,7 @@
 """The base emitter: serial C from the IR. A dialect overrides the few methods in which it differs; nothing here knows an instruction set.
 
-Expressions are printed with the fewest parentheses that C's precedence allows. Casts are printed where C's implicit conversions would not give the
-IR's exact type: arithmetic on types narrower than ``int`` is cast back, for instance.
+Expressions are printed with the fewest parentheses that C's precedence allows. Casts are printed where C's implicit conversions would
+not give the IR's exact type: arithmetic on types narrower than ``int`` is cast back, for instance.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from synth.ir.traversal import module_symbols
 
 KEYWORDS = frozenset(
     """alignas alignof and asm auto bitand bitor bool break case catch char class compl const constexpr continue decltype default delete do
-    double else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not nullptr operator or
-    private protected public register restrict return short signed sizeof static struct switch template this throw true try typedef typename
-    union unsigned using virtual void volatile wchar_t while xor main errno stdin stdout stderr NULL INFINITY NAN j0 j1 jn y0 y1 yn gamma
-    memcpy memset malloc free""".split()
+    double else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not nullptr
+    operator or private protected public register restrict return short signed sizeof static struct switch template this throw true try
+    typedef typename union unsigned using virtual void volatile wchar_t while xor main errno stdin stdout stderr NULL INFINITY NAN j0 j1
+    jn y0 y1 yn gamma memcpy memset malloc free""".split()
 )
 
 

@@ -1,0 +1,159 @@
+"""Stand-ins: definitions in portable C of the intrinsics that a program uses, for compilers without AVX-512.
+
+Each is printed from the intrinsic's meaning, lane by lane; vectors are GCC and clang vector types of the same size.
+"""
+
+from __future__ import annotations
+
+from synth.codegen.base import BaseEmitter
+from synth.intrinsics.avx512 import Intrinsic, Parameter, Pointer, is_register
+from synth.ir.dtypes import DType, Type, Vec
+from synth.ir.grammar import Binary, Bitcast, Broadcast, Cast, Const, Expr, Load, Math, Module, Reduce, Select, Sym, Unary, Var
+from synth.ir.traversal import map_expr_children
+
+REGISTERS = {"ps": "float", "pd": "double", "": "long long"}
+LANE_TYPES = {
+    DType.I8: "signed char", DType.U8: "unsigned char", DType.I16: "short", DType.U16: "unsigned short", DType.I32: "int",
+    DType.U32: "unsigned", DType.I64: "long long", DType.U64: "unsigned long long", DType.F32: "float", DType.F64: "double",
+}  # fmt: skip
+
+
+def register_type(type_: Type) -> str:
+    """C's name of a register: ``__m512``, ``__m256i``, ``__mmask16``. Precondition: ``is_register``."""
+    if not isinstance(type_, Vec):
+        return LANE_TYPES[type_]
+    if type_.dtype is DType.BOOL:
+        return f"__mmask{max(8, type_.lanes)}"
+    bits = type_.dtype.bits * type_.lanes
+    kind = {DType.F32: "", DType.F64: "d"}.get(type_.dtype, "i")
+    return f"__m{bits}{kind}"
+
+
+def type_definitions() -> list[str]:
+    """The register types themselves."""
+    lines = []
+    for bits in (128, 256, 512):
+        for suffix, c in (("", "float"), ("d", "double"), ("i", "long long")):
+            lines.append(f"typedef {c} __m{bits}{suffix} __attribute__((vector_size({bits // 8}), aligned({bits // 8})));")
+    lines += [f"typedef uint{bits}_t __mmask{bits};" for bits in (8, 16, 32, 64)]
+    return lines
+
+
+def lane_type(type_: Vec) -> str:
+    """The name of the vector type whose lanes are the elements of ``type_``."""
+    return f"xp_{type_.dtype}x{type_.lanes}"
+
+
+def lane_type_definition(type_: Vec) -> str:
+    size = type_.dtype.bits * type_.lanes // 8
+    return f"typedef {LANE_TYPES[type_.dtype]} {lane_type(type_)} __attribute__((vector_size({size}), aligned({size})));"
+
+
+def stand_in(intrinsic: Intrinsic, group: tuple[Intrinsic, ...]) -> list[str]:
+    """The definition of one intrinsic; ``group`` are all of that name, told apart by their immediate."""
+    names = "abcd"[: len(intrinsic.params)]
+    parameters = ", ".join(f"{_parameter_type(p)}{n}" for p, n in zip(intrinsic.params, names, strict=True))
+    if group[0].immediate is not None:
+        parameters += ", int imm"
+    result = "void" if intrinsic.result is None else register_type(intrinsic.result)
+    head = f"static inline {result} {intrinsic.name}({parameters}) {{"
+    if intrinsic.kind != "value":
+        return [f"{head} {_memory_body(intrinsic, names)} }}"]
+    if intrinsic.immediate is None:
+        return [f"{head} {_body(intrinsic, names)} }}"]
+    cases = " ".join(f"if (imm == {g.immediate}) {{ {_body(g, names)} }}" for g in group)
+    return [f"{head} {cases} return ({result}){{0}}; }}" if isinstance(intrinsic.result, Vec) and intrinsic.result.dtype is not DType.BOOL
+            else f"{head} {cases} return 0; }}"]  # fmt: skip
+
+
+def _parameter_type(p: Parameter) -> str:
+    if isinstance(p, Pointer):
+        return "void *" if p.dtype is None else "void *"
+    return register_type(p) + " "
+
+
+def _memory_body(i: Intrinsic, names: str) -> str:
+    if i.kind == "load":
+        vector = i.result
+        pointer, mask = (names[1], names[0]) if i.masked else (names[0], "")
+    else:
+        vector = i.params[-1] if not isinstance(i.params[-1], Pointer) else None
+        pointer, mask, value = names[0], (names[1] if i.masked else ""), names[-1]
+    if not isinstance(vector, Vec):
+        raise TypeError(f"{i.name} moves no vector")
+    c, lanes, register = LANE_TYPES[vector.dtype], vector.lanes, register_type(vector)
+    guard = f"if ({mask} >> l & 1) " if mask else ""
+    if i.kind == "load":
+        fill = f"{lane_type(vector)} r = {{0}}; for (int l = 0; l < {lanes}; ++l) {guard}r[l] = ((const {c} *){pointer})[l];"
+        return f"{fill} return ({register})r;"
+    return f"{lane_type(vector)} v = ({lane_type(vector)}){value}; for (int l = 0; l < {lanes}; ++l) {guard}(({c} *){pointer})[l] = v[l];"
+
+
+def _body(i: Intrinsic, names: str) -> str:
+    params = [p for p in i.params if not isinstance(p, Pointer)]
+    symbols = [Sym(n) for n in names]
+    meaning = i.meaning
+    if meaning is None:
+        raise TypeError(f"{i.name} has no meaning")
+    expr = meaning(*(Var(s, t) for s, t in zip(symbols, params, strict=True)))
+    emitter = BaseEmitter(Module("stand_in", (), ()), {})
+    for s, t in zip(symbols, params, strict=True):
+        emitter.names[s] = _lane_of(s.name, t)
+    if isinstance(expr, Reduce):
+        vector = params[0]
+        lanes = vector.lanes if isinstance(vector, Vec) else 1
+        c = LANE_TYPES[vector.dtype if isinstance(vector, Vec) else vector]
+        step = emitter.expr(Binary(expr.op, Var(Sym("r"), expr.type), Var(Sym("x"), expr.type))) if False else _fold(expr.op, expr.type)
+        first = emitter.names[symbols[0]].replace("[l]", "[0]")
+        return f"{c} r = {first}; for (int l = 1; l < {lanes}; ++l) {{ {c} x = {emitter.names[symbols[0]]}; r = {step}; }} return r;"
+    if isinstance(expr, Bitcast) and is_register(expr.type):
+        return f"return ({register_type(expr.type)}){names[0]};"
+    result = expr.type
+    if not isinstance(result, Vec):
+        raise TypeError(f"{i.name} gives no vector")
+    text = emitter.expr(_one_lane(expr))
+    if result.dtype is DType.BOOL:
+        mask = register_type(result)
+        return f"{mask} r = 0; for (int l = 0; l < {result.lanes}; ++l) r |= ({mask})((uint64_t)({text}) << l); return r;"
+    return f"{lane_type(result)} r; for (int l = 0; l < {result.lanes}; ++l) r[l] = {text}; return ({register_type(result)})r;"
+
+
+def _fold(op: str, type_: Type) -> str:
+    if op in ("min", "max"):
+        if type_ in (DType.F32, DType.F64):
+            return f"f{op}{'f' if type_ is DType.F32 else ''}(r, x)"
+        return f"r {'<' if op == 'min' else '>'} x ? r : x"
+    return f"r {'+' if op == 'add' else '*'} x"
+
+
+def _lane_of(name: str, type_: Type) -> str:
+    if not isinstance(type_, Vec):
+        return name
+    if type_.dtype is DType.BOOL:
+        return f"({name} >> l & 1)"
+    return f"(({lane_type(type_)}){name})[l]"
+
+
+def _one_lane(e: Expr) -> Expr:
+    """The scalar expression of one lane of an elementwise vector expression."""
+    match e:
+        case Var(type=Vec() as t):
+            return Var(e.sym, t.dtype)
+        case Broadcast():
+            return e.a
+        case Cast(type=Vec() as t):
+            return Cast(_one_lane(e.a), t.dtype)
+        case Math(type=Vec() as t):
+            return Math(e.fn, tuple(_one_lane(a) for a in e.args), t.dtype)
+        case Binary() | Unary() | Select():
+            return map_expr_children(e, _one_lane)
+        case Const() | Load():
+            return e
+        case _:
+            return e
+
+
+def lane_types_of(intrinsic: Intrinsic) -> set[Vec]:
+    """The lane vector types that the stand-in of an intrinsic mentions."""
+    types = [p for p in intrinsic.params if isinstance(p, Vec)] + ([intrinsic.result] if isinstance(intrinsic.result, Vec) else [])
+    return {t for t in types if t.dtype is not DType.BOOL}
