@@ -16,7 +16,7 @@ _MAX_TRIPS = 4096
 @dataclass(frozen=True, slots=True)
 class Place:
     """A point in a module: the enclosing bodies from the outermost to the innermost. ``after`` is the index of the first statement of
-    ``body`` that follows the point (in outer bodies: that follows the enclosing statement ``owner`` of the next body)."""
+    ``body`` that follows the point; in outer bodies it follows ``owner``, the statement of ``body`` that holds the next body."""
 
     body: Body
     after: int
@@ -50,11 +50,12 @@ def live_after(buffer: Sym, places: tuple[Place, ...], known: Machine, is_param:
         scan.body(place.body[place.after :], certain=True)
         if any(isinstance(s, Alloc) and s.sym == buffer for s in place.body[: place.after]):
             return found
-        if isinstance(place.owner, For | While):
+        owner = places[level - 1].owner if level else None
+        if isinstance(owner, For | While):
             # the next iteration begins at the top of the body
             scan.forget(place.body)
-            if isinstance(place.owner, While):
-                scan.expr(place.owner.cond)
+            if isinstance(owner, While):
+                scan.expr(owner.cond)
             scan.body(place.body, certain=False)
     if is_param:
         found.all_live()

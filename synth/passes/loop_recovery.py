@@ -14,8 +14,9 @@ from synth.ir.traversal import substitute, walk, walk_expr, written_buffers
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.passes.recovery_emit import Recovery, buffer_types, folded, sequential
 from synth.passes.recovery_launch import LaunchParts, launches, replace_launch, take_apart
+from synth.passes.recovery_linear import upper_bound
 from synth.passes.recovery_refit import Dimension, index_value
-from synth.passes.recovery_tighten import tighten
+from synth.passes.recovery_tighten import inline_indexes, tighten
 from synth.passes.recovery_uniform import WARP_OPS, Level, private_buffers
 from synth.passes.structurize import needs_structure
 from synth.spec import DeviceSpec
@@ -61,34 +62,54 @@ def _thread_dimensions(parts: LaunchParts) -> tuple[tuple[Dimension, ...], dict[
     return tuple(dims), values
 
 
-def _block_loops(parts: LaunchParts, body: Body) -> Body:
-    """Serial loops over the blocks; a dimension of one block disappears."""
-    for loop in reversed(parts.blocks):
-        extent = b.int_value(loop.hi)
-        if extent == 1:
-            body = substitute(body, {loop.sym: b.const(0, loop.dtype)})
-            continue
-        sym = loop.sym.fresh()
-        body = substitute(body, {loop.sym: index_value(sym, loop.dtype)})
-        body = (For(sym, DType.I32, b.i32(0), b.cast(loop.hi, DType.I32), b.i32(1), body, loc=loop.loc),)
-    return body
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Serial loops over the blocks (z, y, x): ``loops`` are ``(symbol, extent)``, ``values`` the block indexes of the launch."""
+
+    loops: tuple[tuple[Sym, For], ...]
+    values: dict[Sym, Expr]
+
+    def bounds(self) -> tuple[tuple[Sym, int], ...]:
+        # no grid is larger than 2^31 - 1 blocks (CUDA C++ Programming Guide, technical specifications)
+        return tuple((sym, max(0, min(upper_bound(loop.hi, {}), 2**31 - 1) - 1)) for sym, loop in self.loops)
+
+    def around(self, body: Body) -> Body:
+        for sym, loop in reversed(self.loops):
+            body = (For(sym, DType.I32, b.i32(0), b.cast(loop.hi, DType.I32), b.i32(1), body, loc=loop.loc),)
+        return body
+
+
+def _block_indexes(parts: LaunchParts) -> _Blocks:
+    """A dimension of one block disappears."""
+    loops: list[tuple[Sym, For]] = []
+    values: dict[Sym, Expr] = {}
+    for loop in parts.blocks:
+        if b.int_value(loop.hi) == 1:
+            values[loop.sym] = b.const(0, loop.dtype)
+        else:
+            loops.append((loop.sym.fresh(), loop))
+            values[loop.sym] = index_value(loops[-1][0], loop.dtype)
+    return _Blocks(tuple(loops), values)
 
 
 def _private(stmt: Stmt) -> Stmt:
     return dataclasses.replace(stmt, space=Space.LOCAL) if isinstance(stmt, Alloc) and stmt.space is Space.SHARED else stmt
 
 
-def recover(launch: Launch, recovery: Recovery) -> Body:
+def recover(launch: Launch, warp_size: int) -> Body:
     """The launch as serial code. Raises UnsupportedError with the construct and its place."""
     parts = take_apart(launch)
     if needs_structure(parts.kernel):
         raise UnsupportedError(f"early exit in {launch.kernel} around a barrier", launch.loc, "apply structurize first")
     _refuse_communication(parts.kernel)
-    dims, values = _thread_dimensions(parts)
-    types = buffer_types(launch.body)
-    body = sequential(substitute(parts.kernel, values), Level(Scope.BLOCK, dims), types, recovery)
-    shared = tuple(_private(s) for s in parts.shared)
-    return tighten(folded(_block_loops(parts, (*shared, *body))))
+    dims, threads = _thread_dimensions(parts)
+    blocks = _block_indexes(parts)
+    recovery = Recovery(warp_size, blocks.bounds())
+    kernel = substitute(parts.kernel, {**threads, **blocks.values})
+    body = sequential(kernel, Level(Scope.BLOCK, dims), buffer_types(launch.body), recovery)
+    shared = substitute(tuple(_private(s) for s in parts.shared), blocks.values)
+    whole = tighten(folded(blocks.around((*shared, *body))))
+    return inline_indexes(whole, (), recovery.forms())
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +151,12 @@ class LoopRecovery:
         if launch is None:
             return Illegal("no such launch", self.kernel)
         try:
-            recover(launch, Recovery(self.warp_size))
+            recover(launch, self.warp_size)
         except UnsupportedError as refusal:
             return Illegal(str(refusal), self.kernel)
         return Legal()
 
     def apply(self, module: Module, spec: DeviceSpec) -> Module:
         launch = launches(module)[self.kernel]
-        new = replace_launch(module, launch, recover(launch, Recovery(self.warp_size)))
+        new = replace_launch(module, launch, recover(launch, self.warp_size))
         return new if launches(new) else dataclasses.replace(new, dialect="c")

@@ -15,6 +15,7 @@ from synth.ir.traversal import (
     walk,
 )
 from synth.passes.recovery_expand import expand
+from synth.passes.recovery_linear import Forms
 from synth.passes.recovery_phases import Group, Node, Scalar, replace_bodies, split
 from synth.passes.recovery_refit import Dimension, fold
 from synth.passes.recovery_tighten import inline_indexes
@@ -23,9 +24,16 @@ from synth.passes.recovery_uniform import Level, has_warp_operation
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What the steps need to know: ``warp_size`` of the source's device."""
+    """What the steps need to know: ``warp_size`` of the source's device; ``blocks``: the block indexes and their largest values."""
 
     warp_size: int
+    blocks: tuple[tuple[Sym, int], ...] = ()
+
+    def forms(self) -> Forms:
+        known = Forms()
+        for sym, high in self.blocks:
+            known.add(sym, DType.I32, 0, high)
+        return known
 
 
 def buffer_types(body: Body) -> dict[Sym, Type]:
@@ -34,7 +42,7 @@ def buffer_types(body: Body) -> dict[Sym, Type]:
 
 def sequential(body: Body, level: Level, types: Mapping[Sym, Type], recovery: Recovery) -> Body:
     """``body``, which all threads of ``level`` run, as serial code."""
-    body = inline_indexes(body, (*level.outer, *level.dims))
+    body = inline_indexes(body, (*level.outer, *level.dims), recovery.forms())
     nodes = split(body, level, types)
     expand(nodes, level)
     return _emit(nodes, level, types, recovery)
@@ -59,7 +67,7 @@ def _emit_group(group: Group, level: Level, types: Mapping[Sym, Type], recovery:
     body = (*group.prelude, *body)
     if level.scope is Scope.BLOCK and has_warp_operation(body):
         return _warps(body, level, {**types, **buffer_types(body)}, recovery)
-    body = inline_indexes(body, level.dims)
+    body = inline_indexes(body, (*level.outer, *level.dims), recovery.forms())
     for dim in reversed(level.dims):
         body = loop_over(dim, body)
     return body

@@ -13,34 +13,57 @@ from synth.ir import builder as b
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Binary, Body, Break, Call, Const, Expr, For, If, Let, Load, Return, Stmt, Store, Sym, Var, While
 from synth.ir.traversal import bodies, map_stmt_exprs, substitute, substitute_expr, walk, walk_expr, with_bodies
+from synth.passes.recovery_linear import Forms, linear, straighten, straighten_index
 from synth.passes.recovery_refit import Dimension, plain_index, refit_expr, table
 
 _INLINE_NODES = 12
 _MAX_POINTS = 1 << 16
 
 
-def inline_indexes(body: Body, dims: tuple[Dimension, ...]) -> Body:
-    """Refits expressions over ``dims``, puts the values of Lets that depend on nothing else (or are mere copies) where they are used, and
-    resolves constant conditions."""
-    return _inline(body, dims, {})
+def inline_indexes(body: Body, dims: tuple[Dimension, ...], forms: Forms) -> Body:
+    """Straightens and refits expressions over ``dims`` and the indexes of ``forms``, puts the values of Lets that depend on ``dims`` alone
+    (or are
+    mere copies) where they are used, and resolves constant conditions."""
+    for dim in dims:
+        forms.add(dim.sym, DType.I32, 0, dim.extent - 1)
+    return _inline(body, dims, {}, forms)
 
 
-def _inline(body: Body, dims: tuple[Dimension, ...], values: dict[Sym, Expr]) -> Body:
+def _inline(body: Body, dims: tuple[Dimension, ...], values: dict[Sym, Expr], forms: Forms) -> Body:
     out: list[Stmt] = []
+
+    def expr(e: Expr) -> Expr:
+        return refit_expr(straighten(substitute_expr(e, values), forms), dims)
+
     for stmt in body:
-        new = map_stmt_exprs(stmt, lambda e: refit_expr(substitute_expr(e, values), dims))
+        if isinstance(stmt, For):
+            _bound_loop(stmt, forms)
+        new = map_stmt_exprs(stmt, expr)
         if isinstance(new, Store):
-            new = dataclasses.replace(new, index=plain_index(new.index, dims))
-        if isinstance(new, Let) and _transparent(new.value, dims):
-            values[new.sym] = new.value
-            continue
+            new = dataclasses.replace(new, index=plain_index(straighten_index(new.index, forms), dims))
+        if isinstance(new, Let):
+            if _transparent(new.value, dims):
+                values[new.sym] = new.value
+                continue
+            form = linear(new.value, forms)
+            if form is not None:
+                forms.lets[new.sym] = form
         if isinstance(new, If) and isinstance(new.cond, Const):
-            out += _inline(new.then if new.cond.value else new.orelse, dims, values)
+            out += _inline(new.then if new.cond.value else new.orelse, dims, values, forms)
             continue
         if isinstance(new, While) and isinstance(new.cond, Const) and not new.cond.value:
             continue
-        out.append(with_bodies(new, tuple(_inline(inner, dims, values) for inner in bodies(new))))
+        out.append(with_bodies(new, tuple(_inline(inner, dims, values, forms) for inner in bodies(new))))
     return tuple(out)
+
+
+def _bound_loop(loop: For, forms: Forms) -> None:
+    """The range of a loop variable, where its bounds are linear in bounded indexes."""
+    lo, hi = linear(loop.lo, forms), linear(loop.hi, forms)
+    if lo is not None and hi is not None and loop.sym not in forms.bounds:
+        low, high = forms.range(lo)[0], forms.range(hi)[1] - 1
+        if low <= high:
+            forms.add(loop.sym, loop.dtype, low, high)
 
 
 def _transparent(value: Expr, dims: tuple[Dimension, ...]) -> bool:
@@ -173,7 +196,7 @@ def _narrow(loop: For) -> Body:
     if high <= low:
         return ()
     if high == low + 1:
-        return tighten(inline_indexes(substitute(loop.body, {loop.sym: b.i32(low)}), ()))
+        return tighten(inline_indexes(substitute(loop.body, {loop.sym: b.i32(low)}), (), Forms()))
     body = loop.body
     if len(body) == 1 and isinstance(body[0], If) and not body[0].orelse:
         kept = [p for p in conjuncts(body[0].cond) if not _holds(p, Dimension(loop.sym, high), low)]

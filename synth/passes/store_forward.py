@@ -198,9 +198,10 @@ class StoreForward:
     @classmethod
     def space(cls, module: Module, spec: DeviceSpec) -> tuple[Self, ...]:
         written = written_buffers(module.body)
+        allocated = {s.sym for s in walk(module.body) if isinstance(s, Alloc)}
         found: list[Self] = []
         for sym, site in site_names(module).items():
-            if sym in written and forward(module, sym)[0] != module:
+            if (sym in written or sym in allocated) and forward(module, sym)[0] != module:
                 found.append(cls(site))
         return tuple(found)
 
