@@ -40,6 +40,7 @@ from synth.ir.grammar import (
     Var,
     While,
 )
+from synth.ir.traversal import walk_expr
 
 C_TYPES: dict[DType, str] = {
     DType.BOOL: "bool",
@@ -273,10 +274,10 @@ class BaseEmitter:
         place = self.element(s.buf, s.index)
         value = s.value
         compound = {"add", "sub", "mul", "div", "and", "or", "xor", "shl", "shr"}
-        if isinstance(value, Binary) and value.op in compound and not isinstance(value.type, Vec):
-            if value.a == Load(s.buf, s.index, value.type):
-                self.line(f"{place} {_SYMBOLS[value.op]}= {self.expr(value.b)};")
-                return
+        accumulates = isinstance(value, Binary) and value.op in compound and value.a == Load(s.buf, s.index, value.type)
+        if isinstance(value, Binary) and accumulates and not isinstance(value.type, Vec):
+            self.line(f"{place} {_SYMBOLS[value.op]}= {self.expr(value.b)};")
+            return
         self.line(f"{place} = {self.expr(value)};")
 
     def alloc(self, s: Alloc, following: Stmt | None, heap: list[str]) -> bool:
@@ -329,8 +330,6 @@ class BaseEmitter:
         return "{" + ", ".join(rows) + "}"
 
     def reads(self, value: Expr, buf: Sym) -> bool:
-        from synth.ir.traversal import walk_expr
-
         return any(isinstance(e, Load) and e.buf == buf for e in walk_expr(value))
 
     def loop(self, s: For) -> None:

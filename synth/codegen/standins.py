@@ -52,7 +52,9 @@ def lane_type_definition(type_: Vec) -> str:
 def stand_in(intrinsic: Intrinsic, group: tuple[Intrinsic, ...]) -> list[str]:
     """The definition of one intrinsic; ``group`` are all of that name, told apart by their immediate."""
     names = "abcd"[: len(intrinsic.params)]
-    parameters = ", ".join(f"{_parameter_type(p)}{n}" for p, n in zip(intrinsic.params, names, strict=True))
+    const = "const " if intrinsic.kind == "load" else ""
+    typed = [f"{const if isinstance(p, Pointer) else ''}{_parameter_type(p)}{n}" for p, n in zip(intrinsic.params, names, strict=True)]
+    parameters = ", ".join(typed)
     if group[0].immediate is not None:
         parameters += ", int imm"
     result = "void" if intrinsic.result is None else register_type(intrinsic.result)
@@ -68,7 +70,7 @@ def stand_in(intrinsic: Intrinsic, group: tuple[Intrinsic, ...]) -> list[str]:
 
 def _parameter_type(p: Parameter) -> str:
     if isinstance(p, Pointer):
-        return "void *" if p.dtype is None else "void *"
+        return "void *"
     return register_type(p) + " "
 
 
@@ -103,7 +105,7 @@ def _body(i: Intrinsic, names: str) -> str:
         vector = params[0]
         lanes = vector.lanes if isinstance(vector, Vec) else 1
         c = LANE_TYPES[vector.dtype if isinstance(vector, Vec) else vector]
-        step = emitter.expr(Binary(expr.op, Var(Sym("r"), expr.type), Var(Sym("x"), expr.type))) if False else _fold(expr.op, expr.type)
+        step = _fold(expr.op, expr.type)
         first = emitter.names[symbols[0]].replace("[l]", "[0]")
         return f"{c} r = {first}; for (int l = 1; l < {lanes}; ++l) {{ {c} x = {emitter.names[symbols[0]]}; r = {step}; }} return r;"
     if isinstance(expr, Bitcast) and is_register(expr.type):

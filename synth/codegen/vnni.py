@@ -43,7 +43,8 @@ FLAGS = "-O3 -march=native -fopenmp"
 LIBRARIES = "-lmvec -lm"
 # Functions that libmvec of glibc 2.36 has in f32 and f64.
 LIBMVEC = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 hypot log log10 log1p log2 pow sin sinh tan tanh".split()
+    """acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 hypot log log10 log1p log2 pow
+    sin sinh tan tanh""".split()
 )
 _ISA = {128: "b", 256: "d", 512: "e"}
 _INFIX_MASK = {"and": "&", "or": "|", "xor": "^", "eq": "^", "ne": "^"}
@@ -108,8 +109,8 @@ class VnniEmitter(BaseEmitter):
                 return self.vector_cast(e)
             case Bitcast():
                 return self.vector_bitcast(e)
-            case Math(type=Vec()):
-                return self.vector_math(e, e.type)
+            case Math(type=Vec() as v):
+                return self.vector_math(e, v)
             case Reduce():
                 return self.reduce(e)
             case _:

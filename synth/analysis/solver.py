@@ -1,0 +1,218 @@
+"""Integer questions for Z3, behind one small function. Queries are text; the solver lives in a process that is killed at the deadline.
+
+Products of atoms become opaque (a fresh integer per monomial): dropping what is known about them can only lose proofs. Quotients and remainders
+by literals of non-negative values get their defining facts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+
+from synth.analysis.linear import Env
+from synth.analysis.polynomial import Atom, Monomial, Poly, atom_poly, const_poly
+from synth.ir.grammar import Binary, Const, Expr
+
+START_SECONDS = 20.0
+
+
+class Proof(Enum):
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ProofResult:
+    """``model`` is a counterexample by printed atom when REFUTED; opaque products make it a hint, not a fact."""
+
+    proof: Proof
+    model: dict[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.proof is Proof.PROVED
+
+
+def contradictory(env: Env, nonnegative: Sequence[Poly], zero: Sequence[Poly] = (), *, timeout_ms: int = 2000) -> ProofResult:
+    """Whether ``nonnegative >= 0`` and ``zero == 0`` cannot all hold under the ranges and facts of ``env``. PROVED means impossible."""
+    writer = _Writer(env)
+    lines = [f"(assert (>= {writer.poly(p)} 0))" for p in (*env.facts, *nonnegative)]
+    lines += [f"(assert (= {writer.poly(p)} 0))" for p in zero]
+    text = "\n".join([*writer.declarations(), *lines, "(check-sat)"])
+    result, model = _ask(text, timeout_ms)
+    if result == "unsat":
+        return ProofResult(Proof.PROVED)
+    if result == "sat":
+        return ProofResult(Proof.REFUTED, {writer.spelled[name]: value for name, value in model if name in writer.spelled})
+    return ProofResult(Proof.UNKNOWN)
+
+
+def prove(env: Env, goal: Expr, *, timeout_ms: int = 2000) -> ProofResult:
+    """Whether a boolean expression (comparisons joined by and, or, not) holds under ``env``."""
+    from synth.analysis.linear import constraints
+
+    match goal:
+        case Binary(op="land" | "and"):
+            parts = [prove(env, part, timeout_ms=timeout_ms) for part in (goal.a, goal.b)]
+            return next((p for p in parts if not p), parts[0])
+        case Binary(op="ne"):
+            difference = env.normal(goal.a) - env.normal(goal.b)
+            return contradictory(env, (), (difference,), timeout_ms=timeout_ms)
+        case Binary(op="lt" | "le" | "gt" | "ge"):
+            wanted = tuple(constraints(goal, True, env))
+            if wanted and all(env.never_negative(p) for p in wanted):
+                return ProofResult(Proof.PROVED)
+            return contradictory(env, tuple(constraints(goal, False, env)), timeout_ms=timeout_ms)
+        case Binary(op="eq"):
+            difference = env.normal(goal.a) - env.normal(goal.b)
+            if difference.constant == 0:
+                return ProofResult(Proof.PROVED)
+            above = contradictory(env, (difference - const_poly(1),), timeout_ms=timeout_ms)
+            return above if not above else contradictory(env, (-difference - const_poly(1),), timeout_ms=timeout_ms)
+        case _:
+            return ProofResult(Proof.UNKNOWN)
+
+
+class _Writer:
+    """Polynomials as SMT-LIB terms, each atom and each product of atoms an integer constant."""
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self._names: dict[Monomial, str] = {}
+        self._lines: list[str] = []
+        self.spelled: dict[str, str] = {}
+
+    def declarations(self) -> list[str]:
+        return self._lines
+
+    def poly(self, poly: Poly) -> str:
+        terms = [str(c) if c >= 0 else f"(- {-c})" for m, c in poly.terms.items() if m == ()]
+        for monomial, c in poly.terms.items():
+            if monomial:
+                name = self._name(monomial)
+                terms.append(name if c == 1 else f"(* {c if c >= 0 else f'(- {-c})'} {name})")
+        if not terms:
+            return "0"
+        return terms[0] if len(terms) == 1 else f"(+ {' '.join(terms)})"
+
+    def _name(self, monomial: Monomial) -> str:
+        if monomial not in self._names:
+            name = f"x{len(self._names)}"
+            self._names[monomial] = name
+            self.spelled[name] = " * ".join(_spell(atom) for atom in monomial)
+            self._lines.append(f"(declare-const {name} Int)")
+            known = self._env.bounds(Poly({monomial: 1}))
+            self._bound(name, known.lo, known.hi)
+            if len(monomial) == 1:
+                self._define(name, monomial[0])
+        return self._names[monomial]
+
+    def _bound(self, name: str, lo: int | None, hi: int | None) -> None:
+        if lo is not None:
+            self._lines.append(f"(assert (>= {name} {lo if lo >= 0 else f'(- {-lo})'}))")
+        if hi is not None:
+            self._lines.append(f"(assert (<= {name} {hi if hi >= 0 else f'(- {-hi})'}))")
+
+    def _define(self, name: str, atom: Atom) -> None:
+        """``q = a / d`` and ``r = a % d`` of a non-negative ``a``: ``d*q <= a < d*q + d``, ``r = a - d*q``."""
+        if not (isinstance(atom, Binary) and atom.op in ("div", "mod") and isinstance(atom.b, Const)):
+            return
+        lo, d = self._env.range_of(atom.a).lo, int(atom.b.value)
+        if lo is None or lo < 0 or d <= 0:
+            return
+        a = self.poly(self._env.normal(atom.a))
+        if atom.op == "div":
+            self._lines.append(f"(assert (and (<= (* {d} {name}) {a}) (< {a} (+ (* {d} {name}) {d}))))")
+        else:
+            quotient = self.poly(atom_poly(Binary("div", atom.a, atom.b)))
+            self._lines.append(f"(assert (= {name} (- {a} (* {d} {quotient}))))")
+
+
+def _spell(atom: Atom) -> str:
+    from synth.ir.text import print_expr
+
+    return print_expr(atom)
+
+
+@lru_cache(maxsize=20000)
+def _ask(text: str, timeout_ms: int) -> tuple[str, tuple[tuple[str, int], ...]]:
+    return _worker().ask(text, timeout_ms)
+
+
+class _Worker:
+    """One worker process of this process; a forked child starts its own."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = b""
+
+    def ask(self, text: str, timeout_ms: int) -> tuple[str, tuple[tuple[str, int], ...]]:
+        fresh = self._process is None or self._process.poll() is not None
+        if fresh:
+            self._start()
+        process = self._process
+        if process is None or process.stdin is None:
+            return "unknown", ()
+        try:
+            process.stdin.write(json.dumps({"text": text, "timeout_ms": timeout_ms}).encode() + b"\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            self.close()
+            return "unknown", ()
+        line = self._read_line(timeout_ms / 1000 + 1.0 + (START_SECONDS if fresh else 0.0))
+        if line is None:
+            self.close()
+            return "unknown", ()
+        reply = json.loads(line)
+        return str(reply["result"]), tuple(sorted(reply["model"].items()))
+
+    def _start(self) -> None:
+        command = [sys.executable, "-m", "synth.analysis.solver_worker"]
+        self._buffer = b""
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+
+    def _read_line(self, seconds: float) -> bytes | None:
+        """One line, or None at the deadline or when the worker is gone."""
+        process = self._process
+        if process is None or process.stdout is None:
+            return None
+        deadline = time.monotonic() + seconds
+        while b"\n" not in self._buffer:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                return None
+            chunk = os.read(process.stdout.fileno(), 65536)
+            if not chunk:
+                return None
+            self._buffer += chunk
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return line
+
+    def close(self) -> None:
+        """Kills the worker, if it is this process's own."""
+        if self._process is not None and self._pid == os.getpid():
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+
+_workers: dict[int, _Worker] = {}
+
+
+def _worker() -> _Worker:
+    pid = os.getpid()
+    if pid not in _workers:
+        _workers.clear()
+        _workers[pid] = _Worker()
+        atexit.register(_workers[pid].close)
+    return _workers[pid]
