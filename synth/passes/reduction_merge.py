@@ -23,6 +23,8 @@ from synth.ir.traversal import (
     written_buffers,
 )
 from synth.passes.base import Illegal, Legal, Verdict
+from synth.passes.cell_liveness import Place, live_after
+from synth.passes.concrete import Machine
 from synth.spec import DeviceSpec
 
 IDENTITY: dict[str, float] = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}
@@ -71,23 +73,23 @@ class _ArrayFold:
     p: Sym
 
 
-def _array_folds(module: Module, body: Body) -> Iterator[_ArrayFold]:
+def _array_folds(module: Module, body: Body, outer: tuple[Place, ...] = ()) -> Iterator[_ArrayFold]:
     for k, stmt in enumerate(body):
         if isinstance(stmt, Launch):
             continue
         for inner in bodies(stmt):
-            yield from _array_folds(module, inner)
+            yield from _array_folds(module, inner, (*outer, Place(body, k + 1, stmt)))
         step = as_accumulate(stmt.body[0]) if isinstance(stmt, For) and len(stmt.body) == 1 else None
         if not isinstance(stmt, For) or step is None or step.index or not isinstance(step.value, Load):
             continue
         if step.value.index != (Var(stmt.sym, stmt.dtype),):
             continue
-        found = _producer(module, body, k, stmt, step, step.value.buf)
-        if found is not None:
+        found = _producer(body, k, stmt, step, step.value.buf)
+        if found is not None and _dead(module, found.p, (*outer, Place(body, k + 1))):
             yield found
 
 
-def _producer(module: Module, body: Body, k: int, fold: For, step: Accumulate, p: Sym) -> _ArrayFold | None:
+def _producer(body: Body, k: int, fold: For, step: Accumulate, p: Sym) -> _ArrayFold | None:
     j = next((i for i in range(k - 1, -1, -1) if p in written_buffers((body[i],))), None)
     if j is None:
         return None
@@ -98,7 +100,7 @@ def _producer(module: Module, body: Body, k: int, fold: For, step: Accumulate, p
     between = body[j + 1 : k]
     if any(step.acc in read_buffers((s,)) | written_buffers((s,)) for s in (loop,)) or not _movable(between, loop, step, p):
         return None
-    return _ArrayFold(body, j, k, step, p) if _only_read_here(module, loop, body[k], between, p) else None
+    return _ArrayFold(body, j, k, step, p)
 
 
 # Every access of p in the producer is p[u], u its loop variable, and p[u] is stored at the top of the body before it is read.
@@ -137,12 +139,12 @@ def _starts(stmt: Stmt, acc: Sym, p: Sym) -> bool:
     return isinstance(stmt.value, Const) or (isinstance(stmt.value, Load) and stmt.value.buf == p)
 
 
-def _only_read_here(module: Module, loop: For, fold: Stmt, between: Body, p: Sym) -> bool:
-    """Whether all reads of ``p`` are in the producer, the fold and the accumulator's start, so that its elements are dead afterwards."""
-    total = sum(1 for e in all_exprs(module.body) if isinstance(e, Load) and e.buf == p)
-    here = sum(1 for e in all_exprs((loop, fold, *between)) if isinstance(e, Load) and e.buf == p)
-    local = any(isinstance(s, Alloc) and s.sym == p for s in walk(module.body))
-    return local and total == here
+def _dead(module: Module, buffer: Sym, places: tuple[Place, ...]) -> bool:
+    """Whether no element of a local buffer can be read at a point before it is overwritten."""
+    if any(param.sym == buffer for param in module.params):
+        return False
+    live = live_after(buffer, places, Machine(0), False)
+    return not live.cells and live.everything_but is None
 
 
 def _merge_array(found: _ArrayFold) -> Body:
@@ -189,20 +191,20 @@ class _ScalarFold:
     first: Const
 
 
-def _scalar_folds(module: Module, body: Body) -> Iterator[_ScalarFold]:
+def _scalar_folds(module: Module, body: Body, outer: tuple[Place, ...] = ()) -> Iterator[_ScalarFold]:
     for k, stmt in enumerate(body):
         if isinstance(stmt, Launch):
             continue
         for inner in bodies(stmt):
-            yield from _scalar_folds(module, inner)
+            yield from _scalar_folds(module, inner, (*outer, Place(body, k + 1, stmt)))
         step = as_accumulate(stmt)
         if step is not None and isinstance(step.value, Load) and not step.value.index and not step.index:
-            found = _scalar_fold(module, body, k, step, step.value.buf)
-            if found is not None:
+            found = _scalar_fold(body, k, step, step.value.buf)
+            if found is not None and _dead(module, found.q, (*outer, Place(body, k + 1))):
                 yield found
 
 
-def _scalar_fold(module: Module, body: Body, k: int, step: Accumulate, q: Sym) -> _ScalarFold | None:
+def _scalar_fold(body: Body, k: int, step: Accumulate, q: Sym) -> _ScalarFold | None:
     start = next((i for i in range(k - 1, -1, -1) if isinstance(s := body[i], Store) and s.buf == q), None)
     if start is None or not any(isinstance(s, Alloc) and s.sym == q for s in body[:start]):
         return None
@@ -212,9 +214,7 @@ def _scalar_fold(module: Module, body: Body, k: int, step: Accumulate, q: Sym) -
     middle = body[start + 1 : k]
     if step.acc in read_buffers(middle) | written_buffers(middle) or not _accumulates_only(middle, q, step.op):
         return None
-    total = sum(1 for e in all_exprs(module.body) if isinstance(e, Load) and e.buf == q)
-    here = sum(1 for e in all_exprs((*middle, body[k])) if isinstance(e, Load) and e.buf == q)
-    return _ScalarFold(body, start, k, step, q, first.value) if total == here else None
+    return _ScalarFold(body, start, k, step, q, first.value)
 
 
 def _accumulates_only(body: Body, q: Sym, op: str) -> bool:
@@ -242,8 +242,7 @@ def _merge_scalar(module: Module, found: _ScalarFold) -> Body:
     once: Body = ()
     if not _absorbed(module, found):
         once = (Store(step.acc, (), Binary(step.op, Load(step.acc, (), kind), found.first)),)
-    kept = tuple(s for s in body[: found.start] if not (isinstance(s, Alloc) and s.sym == q))
-    return (*kept, *once, *middle, *body[found.end + 1 :])
+    return (*body[: found.start], *once, *middle, *body[found.end + 1 :])
 
 
 def _absorbed(module: Module, found: _ScalarFold) -> bool:
