@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from clang.cindex import CursorKind, TypeKind
 
 from synth.errors import Diagnostic
-from synth.frontend import heap, host_end, known, launch, sizes
+from synth.frontend import cooperative, heap, host_end, known, launch, sizes
 from synth.frontend.cuda_device import CudaDevice
 from synth.frontend.reader import clang, expressions, facts, lvalues, memory
 from synth.frontend.reader.clang import Cursor
@@ -101,8 +101,9 @@ class CudaHost(CudaDevice):
             if definition is None:
                 raise reader.refuse(f"kernel '{name}' has no body here", call, "define it in this file")
             return launch.read(self, reader, definition, call)
-        if self.on_device:
-            return CudaDevice.call(self, reader, name, call)
+        if self.launch is not None:
+            grouped = cooperative.call(reader, self.launch, self.warp_size, name, call)
+            return grouped if grouped is not None else CudaDevice.call(self, reader, name, call)
         handler = _CALLS.get(name)
         if handler is not None:
             return handler(self, reader, call, list(call.get_arguments()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from synth.errors import UnsupportedError
 from synth.frontend import sizes
@@ -66,24 +66,55 @@ def settle(body: Body, values: Mapping[Sym, Expr], scalars: frozenset[Sym]) -> E
     Raises UnsupportedError where a failure depends on more than scalar parameters, and for an entry that returns computed data.
     """
     result = _result(body)
-    assumes: list[Expr] = []
-    places: list[Location | None] = []
-    out: list[Stmt] = []
-    for stmt in body:
-        if isinstance(stmt, If) and _fails(stmt.then, result):
-            _assume(unary("lnot", stmt.cond), stmt, values, scalars, assumes)
-            places.append(stmt.loc)
-            out.extend(stmt.orelse)
-        elif isinstance(stmt, If) and _fails(stmt.orelse, result):
-            _assume(stmt.cond, stmt, values, scalars, assumes)
-            places.append(stmt.loc)
-            out.extend(stmt.then)
-        else:
-            out.append(stmt)
-    settled = rewrite_stmts(tuple(out), lambda s: _unmarked(s, result))
+    guards = _Guards(result, values, scalars)
+    settled = rewrite_stmts(guards.without(body, ()), lambda s: _unmarked(s, result))
     while settled and isinstance(settled[-1], Return):
         settled = settled[:-1]
-    return Ending(settled, result, tuple(assumes), tuple(places))
+    return Ending(settled, result, tuple(guards.assumes), tuple(guards.places))
+
+
+@dataclass(slots=True)
+class _Guards:
+    """Removes failing branches; each is an assumption that the conditions on the way to it do not all hold."""
+
+    result: Const | None
+    values: Mapping[Sym, Expr]
+    scalars: frozenset[Sym]
+    assumes: list[Expr] = field(default_factory=list)
+    places: list[Location | None] = field(default_factory=list)
+
+    def without(self, body: Body, path: tuple[Expr, ...]) -> Body:
+        out: list[Stmt] = []
+        for stmt in body:
+            if not isinstance(stmt, If):
+                out.append(stmt)
+            elif _fails(stmt.then, self.result):
+                self.assume((*path, stmt.cond), stmt)
+                out.extend(self.without(stmt.orelse, path))
+            elif _fails(stmt.orelse, self.result):
+                self.assume((*path, unary("lnot", stmt.cond)), stmt)
+                out.extend(self.without(stmt.then, path))
+            else:
+                then = self.without(stmt.then, (*path, stmt.cond))
+                orelse = self.without(stmt.orelse, (*path, unary("lnot", stmt.cond)))
+                out.append(with_bodies(stmt, (then, orelse)))
+        return tuple(out)
+
+    def assume(self, path: tuple[Expr, ...], stmt: If) -> None:
+        """``path`` does not hold as a whole."""
+        refused = [_negated(unary("lnot", sizes.expanded(c, self.values))) for c in path]
+        whole = refused[0]
+        for other in refused[1:]:
+            whole = binary("lor", whole, other)
+        if not sizes.over(whole, self.scalars):
+            raise UnsupportedError(
+                "the entry fails depending on more than its scalar parameters",
+                stmt.loc,
+                "check the data outside the entry, or return the same status",
+            )
+        if not isinstance(whole, Const):
+            self.assumes.append(whole)
+        self.places.append(stmt.loc)
 
 
 def _result(body: Body) -> Const | None:
@@ -110,17 +141,6 @@ def _is_failure(stmt: Stmt, result: Const | None) -> bool:
     if not isinstance(stmt, Call):
         return False
     return stmt.op == FAILURE or (stmt.op == RETURN and bool(stmt.args) and stmt.args[0] != result)
-
-
-def _assume(condition: Expr, stmt: If, values: Mapping[Sym, Expr], scalars: frozenset[Sym], assumes: list[Expr]) -> None:
-    whole = _negated(sizes.expanded(condition, values))
-    if not sizes.over(whole, scalars):
-        raise UnsupportedError(
-            "the entry fails depending on more than its scalar parameters",
-            stmt.loc,
-            "check the data outside the entry, or return the same status",
-        )
-    assumes.append(whole)
 
 
 _OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
@@ -260,6 +280,9 @@ def _filtered(body: Body, used: set[Sym], dead: set[Sym]) -> Body:
             continue
         inner = tuple(_filtered(b, used, dead) for b in bodies(stmt))
         new = with_bodies(stmt, inner)
+        if isinstance(new, If) and isinstance(new.cond, Const):
+            out.extend(new.then if new.cond.value else new.orelse)
+            continue
         if isinstance(new, If) and not new.then and not new.orelse:
             continue
         if isinstance(new, If) and not new.then:
@@ -284,11 +307,8 @@ def _check_scope(body: Body, live: set[Sym], allocated: Mapping[Sym, Alloc]) -> 
             used |= {r.buf for r in (*stmt.dests, *stmt.args) if not isinstance(r, Expr)}
         for buf in used:
             if buf in allocated and buf not in live:
-                raise UnsupportedError(
-                    f"'{buf.name}' is used outside the branch or loop that allocates it",
-                    stmt.loc or allocated[buf].loc,
-                    "allocate it before",
-                )
+                message = f"'{buf.name}', allocated here in a branch or loop, is used outside the branch or loop"
+                raise UnsupportedError(message, allocated[buf].loc or stmt.loc, "allocate it before")
         if isinstance(stmt, Alloc):
             live.add(stmt.sym)
         for inner in bodies(stmt):

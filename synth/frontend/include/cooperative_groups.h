@@ -11,7 +11,7 @@ public:
   unsigned int num_threads() const;
   unsigned int thread_rank() const;
 };
-class thread_block : public thread_group {
+class thread_block {
 public:
   static void sync();
   static unsigned int size();
@@ -22,7 +22,7 @@ public:
   static dim3 group_dim();
   static dim3 dim_threads();
 };
-class grid_group : public thread_group {
+class grid_group {
 public:
   void sync() const;
   bool is_valid() const;
@@ -30,7 +30,7 @@ public:
   unsigned long long thread_rank() const;
   dim3 group_dim() const;
 };
-class coalesced_group : public thread_group {
+class coalesced_group {
 public:
   void sync() const;
   unsigned int meta_group_rank() const;
@@ -42,7 +42,7 @@ public:
   int all(int predicate) const;
   unsigned int ballot(int predicate) const;
 };
-template <unsigned int n, class Parent = void> class thread_block_tile : public thread_group {
+template <unsigned int n, class Parent = void> class thread_block_tile {
 public:
   void sync() const;
   unsigned int size() const;
@@ -62,7 +62,7 @@ thread_block this_thread_block();
 grid_group this_grid();
 coalesced_group coalesced_threads();
 template <unsigned int n, class G> thread_block_tile<n> tiled_partition(const G &group);
-thread_group tiled_partition(const thread_group &group, unsigned int size);
+template <class G> thread_group tiled_partition(const G &group, unsigned int size);
 template <class G> void sync(const G &group);
 template <class T = void> struct plus { T operator()(const T &a, const T &b) const; };
 template <class T = void> struct less { T operator()(const T &a, const T &b) const; };

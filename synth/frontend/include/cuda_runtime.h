@@ -8,6 +8,7 @@
 #include <host_defines.h>
 #include <cuda_runtime_api.h>
 #include <device_launch_parameters.h>
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>

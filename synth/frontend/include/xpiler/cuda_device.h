@@ -2,6 +2,7 @@
 #ifndef XPILER_XPILER_CUDA_DEVICE_H
 #define XPILER_XPILER_CUDA_DEVICE_H
 #include <device_launch_parameters.h>
+#include <driver_types.h>
 #include <math.h>
 #include <vector_functions.h>
 // clang has __syncthreads built in as a __device__ function
@@ -394,5 +395,11 @@ template <class T> void __stwb(T *p, T value);
 template <class T> void __stcg(T *p, T value);
 template <class T> void __stcs(T *p, T value);
 template <class T> void __stwt(T *p, T value);
+template <class T> T tex1Dfetch(cudaTextureObject_t texture, int x);
+template <class T> T tex1D(cudaTextureObject_t texture, float x);
+template <class T> T tex2D(cudaTextureObject_t texture, float x, float y);
+template <class T> T tex3D(cudaTextureObject_t texture, float x, float y, float z);
+template <class T> T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer);
+template <class T> T texCubemap(cudaTextureObject_t texture, float x, float y, float z);
 #pragma clang force_cuda_host_device end
 #endif
