@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from synth.errors import UsageError
+from synth.frontend.reader.depth import recursion_room
 from synth.source import ReadOptions, ReadResult, Source
 
 
@@ -20,4 +21,5 @@ def read(source: Source, options: ReadOptions) -> ReadResult:
     found = readers.get(source.dialect)
     if found is None:
         raise UsageError(f"there is no frontend for dialect '{source.dialect}' yet", hint=f"dialects that are read: {', '.join(readers)}")
-    return found(source, options)
+    with recursion_room():
+        return found(source, options)

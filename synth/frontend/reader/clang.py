@@ -29,10 +29,8 @@ INCLUDE_FOLDER = Path(__file__).parent.parent / "include"
 _VIRTUAL_FOLDER = "/xpiler-virtual"
 
 # Enumerators of CXBinaryOperatorKind and CXUnaryOperatorKind, in order (clang-c/Index.h of LLVM 17 and later).
-BINARY_KINDS = tuple(
-    "invalid .* ->* * / % + - << >> <=> < > <= >= == != & ^ | && || = *= /= %= += -= <<= >>= &= ^= |= ,".split()  # noqa: SIM905
-)
-UNARY_KINDS = tuple("invalid post++ post-- pre++ pre-- & * + - ~ ! real imag extension co_await".split())  # noqa: SIM905
+BINARY_KINDS = tuple("invalid .* ->* * / % + - << >> <=> < > <= >= == != & ^ | && || = *= /= %= += -= <<= >>= &= ^= |= ,".split())
+UNARY_KINDS = tuple("invalid post++ post-- pre++ pre-- & * + - ~ ! real imag extension co_await".split())
 
 _EVAL_INT, _EVAL_FLOAT = 1, 2  # CXEval_Int, CXEval_Float
 
@@ -148,6 +146,7 @@ def parse(
         raise SourceError("the source cannot be parsed", Location(filename, 1), hint="is it C++ of the given dialect?") from error
     unit = Unit(handle, path, filename, text)
     _refuse_errors(unit, cindex.Diagnostic.Fatal if tolerant else cindex.Diagnostic.Error)
+    _refuse_deep(unit)
     return unit
 
 
@@ -256,6 +255,12 @@ def same(a: Cursor | None, b: Cursor | None) -> bool:
     return a is not None and b is not None and bool(a == b)
 
 
+def tokens_between(unit: Unit, start: Cursor, end: Cursor) -> list[str]:
+    """Spellings of the tokens from the end of one cursor to the start of the next (the next's first token included)."""
+    extent = cindex.SourceRange.from_locations(start.extent.end, end.extent.start)
+    return [t.spelling for t in unit.handle.get_tokens(extent=extent)]
+
+
 def declaration_key(cursor: Cursor) -> int:
     """An identity of the declaration ``cursor`` within its unit."""
     return int(cursor.canonical.hash)
@@ -288,3 +293,21 @@ def strip(cursor: Cursor) -> Cursor:
             return cursor
         cursor = inner[0]
     return cursor
+
+
+def casts_lvalue(cursor: Cursor) -> bool:
+    """Whether a cast names a reference type (``reinterpret_cast<float4 &>(x)``): its type ends in ``&`` as written."""
+    if cursor.kind not in (CursorKind.CXX_REINTERPRET_CAST_EXPR, CursorKind.CSTYLE_CAST_EXPR, CursorKind.CXX_STATIC_CAST_EXPR):
+        return False
+    depth = 0
+    opening, closing = ("(", ")") if cursor.kind == CursorKind.CSTYLE_CAST_EXPR else ("<", ">")
+    previous = ""
+    for spelling, _ in tokens(cursor)[:64]:
+        if spelling == opening:
+            depth += 1
+        elif spelling == closing:
+            depth -= 1
+            if depth == 0:
+                return previous in ("&", "&&")
+        previous = spelling
+    return False

@@ -17,10 +17,9 @@ from synth.ir.grammar import Body, Break, Const, Continue, Expr, If, While
 _TRUE = Const(True, DType.BOOL)
 
 
-def closes_parenthesis(before: Cursor, after: Cursor, statement: Cursor) -> bool:
+def closes_parenthesis(reader: Reader, before: Cursor, after: Cursor) -> bool:
     """Whether the header's ``)`` stands between two parts of a statement (so ``before`` is its condition, not an initialiser)."""
-    start, end = before.extent.end.offset, after.extent.start.offset
-    between = [spelling for spelling, offset in clang.tokens(statement) if start <= offset < end]
+    between = clang.tokens_between(reader.unit, before, after)
     return ")" in between or ";" not in between
 
 

@@ -61,7 +61,8 @@ def read_value(reader: Reader, cursor: Cursor) -> Value:
         return _cast(reader, cursor)
     handler = _HANDLERS.get(kind)
     if handler is not None:
-        return handler(reader, cursor)
+        value = handler(reader, cursor)
+        return reader.shallow(value) if isinstance(value, Expr) else value
     special = reader.dialect.expression(reader, cursor)
     if special is not None:
         return special
@@ -136,7 +137,7 @@ def _cast(reader: Reader, cursor: Cursor) -> Value:
     operand = inner[-1]
     if cursor.kind == CursorKind.CXX_FUNCTIONAL_CAST_EXPR and operand.kind == CursorKind.INIT_LIST_EXPR:
         return initialisers.read_list(reader, operand, type_)
-    if lvalues.casts_lvalue(cursor):
+    if clang.casts_lvalue(cursor):
         return memory.load(reader, lvalues.read_place(reader, cursor), cursor)
     return convert_value(reader, read_value(reader, operand), type_, cursor, explicit=True)
 

@@ -16,6 +16,7 @@ from synth.frontend.reader.clang import (
     Unit,
     binary_operator,
     body_of,
+    casts_lvalue,
     children,
     declaration_key,
     definition_of,
@@ -163,12 +164,10 @@ class _Walk:
                 self.modify(operands(cursor)[0])
             elif operator == "&":
                 self.address(operands(cursor)[0])
-        elif kind in _CAST_KINDS and cursor.type.get_canonical().kind in (TypeKind.POINTER,):
-            pass
         elif kind == CursorKind.VAR_DECL and cursor.type.get_canonical().kind == TypeKind.LVALUEREFERENCE:
             for child in operands(cursor):
                 self.bind(child, cursor.type.get_canonical().get_pointee().is_const_qualified())
-        if kind in _CAST_KINDS and operands(cursor) and self._casts_lvalue(cursor):
+        if kind in _CAST_KINDS and operands(cursor) and casts_lvalue(cursor):
             self.address(operands(cursor)[0])
         for child in cursor.get_children():
             self.visit(child)
@@ -187,12 +186,6 @@ class _Walk:
             self.facts.modified.add(declaration_key(target))
             for operand in operands(strip(statement))[1:]:
                 self.visit(operand)
-
-    @staticmethod
-    def _casts_lvalue(cursor: Cursor) -> bool:
-        """``reinterpret_cast<float4 &>(x)``: the children's first reference shows the written type ends in ``&``."""
-        written = [t.spelling for t in cursor.get_tokens()][:24]
-        return ">" in written and "&" in written[: written.index(">")] if cursor.kind == CursorKind.CXX_REINTERPRET_CAST_EXPR else False
 
     def modify(self, lvalue: Cursor) -> None:
         keys = {declaration_key(d) for d in roots(lvalue)}

@@ -69,7 +69,9 @@ def read_for(reader: Reader, cursor: Cursor) -> None:
         place = reader.scope.find(header.variable)
         assert place is not None
         lo = memory.scalar_value(reader, memory.load(reader, place, cursor), cursor)
-    if not _emit_for(reader, header, parts, lo, cursor):
+    key = (cursor.hash, *reader.inlining)
+    if key in reader.uncounted or not _emit_for(reader, header, parts, lo, cursor):
+        reader.uncounted.add(key)
         _initialise(reader, header, lo, cursor)
         assert parts.increment is not None
         control.while_loop(reader, parts.condition, parts.body, cursor, list(_comma(parts.increment)))

@@ -58,7 +58,7 @@ def read_place(reader: Reader, cursor: Cursor) -> Place:
         return operators.compound_assign(reader, cursor)
     elif kind == CursorKind.CALL_EXPR:
         return calls.read_call_place(reader, cursor)
-    elif casts_lvalue(cursor):
+    elif clang.casts_lvalue(cursor):
         return _cast_place(reader, cursor)
     return Fixed(expressions.read_value(reader, cursor), reader.ctype(cursor))
 
@@ -74,24 +74,6 @@ def _same_type(a: Cursor, b: Cursor) -> bool:
         return " ".join(w for w in words if w not in ("const", "volatile"))
 
     return x.kind == y.kind and bare(x) == bare(y)
-
-
-def casts_lvalue(cursor: Cursor) -> bool:
-    """Whether a cast names a reference type (``reinterpret_cast<float4 &>(x)``): its type ends in ``&`` as written."""
-    if cursor.kind not in (CursorKind.CXX_REINTERPRET_CAST_EXPR, CursorKind.CSTYLE_CAST_EXPR, CursorKind.CXX_STATIC_CAST_EXPR):
-        return False
-    depth = 0
-    opening, closing = ("(", ")") if cursor.kind == CursorKind.CSTYLE_CAST_EXPR else ("<", ">")
-    previous = ""
-    for spelling, _ in clang.tokens(cursor)[:64]:
-        if spelling == opening:
-            depth += 1
-        elif spelling == closing:
-            depth -= 1
-            if depth == 0:
-                return previous in ("&", "&&")
-        previous = spelling
-    return False
 
 
 def _cast_place(reader: Reader, cursor: Cursor) -> Place:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 
 from synth.errors import Diagnostic, UnsupportedError
 from synth.frontend.reader.clang import Cursor, Unit
+from synth.frontend.reader.depth import MAX_EXPRESSION_DEPTH
 from synth.frontend.reader.dialect import Dialect
 from synth.frontend.reader.places import ArrayValue, NoValue, PlacePointer, Pointer, RecordValue, Value
 from synth.frontend.reader.scope import Scope
 from synth.frontend.reader.types import CType, ctype_of
 from synth.ir.grammar import Const, Expr, Let, Load, Location, Stmt, Sym, Sync, Var
-from synth.ir.traversal import walk, walk_expr, written_buffers
+from synth.ir.traversal import expr_children, walk, walk_expr, written_buffers
 
-MAX_STATEMENTS = 200_000  # emitted by one entry: a guard against exponential inlining
+MAX_STATEMENTS = 40_000  # emitted by one entry: a guard against exponential inlining
 MAX_INLINE_DEPTH = 64
 
 
@@ -54,6 +55,8 @@ class Reader:
     function: Function | None = None
     inlining: list[int] = field(default_factory=list)
     labels: int = 0
+    depths: dict[int, tuple[Expr, int]] = field(default_factory=dict)  # of emitted operators, by identity
+    uncounted: set[tuple[int, ...]] = field(default_factory=set)  # loops found not to be canonical where they were inlined
     ranges: dict[Sym, tuple[int, int]] = field(default_factory=dict)  # of loop variables and launch indexes
     values: dict[Sym, Expr] = field(default_factory=dict)  # of every Let
     emitted: int = 0
@@ -109,6 +112,17 @@ class Reader:
         self.values[sym] = value
         self.emit(Let(sym, value, self.location(cursor) if cursor is not None else None))
         return Var(sym, value.type)
+
+    def shallow(self, expr: Expr) -> Expr:
+        """An expression of bounded depth: a deep one is bound to a name. To be asked for every operator that is made."""
+        found = self.depths.get(id(expr))
+        if found is not None:
+            return expr
+        depth = 1 + max((self.depths.get(id(c), (c, 1))[1] for c in expr_children(expr)), default=0)
+        if depth > MAX_EXPRESSION_DEPTH:
+            return self.let("t", expr)
+        self.depths[id(expr)] = (expr, depth)  # the entry keeps the object, and so its identity, alive
+        return expr
 
     # ------------------------------------------------------------------------------------------------ order of reading
 

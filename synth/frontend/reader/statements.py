@@ -80,7 +80,7 @@ def _if(reader: Reader, cursor: Cursor) -> None:
             declarations.declare(reader, first)
         else:
             read_statement(reader, first)
-    if len(parts) > 2 and not control.closes_parenthesis(parts[0], parts[1], cursor):
+    if len(parts) > 2 and not control.closes_parenthesis(reader, parts[0], parts[1]):
         read_statement(reader, parts.pop(0))
     if len(parts) not in (2, 3):
         raise reader.refuse("this form of 'if' is not supported", cursor, "write the initialisation before it")
