@@ -18,7 +18,7 @@ from synth.frontend.reader.reader import Reader
 from synth.intrinsics import avx512
 from synth.intrinsics.avx512 import Intrinsic
 from synth.ir.dtypes import DType, Type, Vec, scalar
-from synth.ir.grammar import MATH_FNS, Binary, Broadcast, Const, Expr, Lane, Load, MakeVec, Math, Reduce, Store, Unary
+from synth.ir.grammar import MATH_FNS, Binary, Broadcast, Cast, Const, Expr, Lane, Load, MakeVec, Math, Reduce, Store, Unary
 
 MASKS: dict[str, Vec] = {f"__mmask{n}": Vec(DType.BOOL, n) for n in (8, 16, 32, 64)}
 
@@ -191,6 +191,9 @@ def mask(reader: Reader, expr: Expr, lanes: int) -> Expr:
         if len(set(wanted)) == 1:
             return Broadcast(literal(wanted[0], DType.BOOL), lanes)
         return MakeVec(tuple(literal(b, DType.BOOL) for b in wanted))
+    parts = _assembled(expr)
+    if parts is not None:
+        return MakeVec(tuple(parts.get(i, literal(False, DType.BOOL)) for i in range(lanes)))
     bits_ = reader.let("bits", expr)
     dtype = scalar(bits_.type)
     unsigned = convert(bits_, DType(f"u{dtype.bits}")) if dtype is not DType.BOOL else bits_
@@ -203,6 +206,24 @@ def mask(reader: Reader, expr: Expr, lanes: int) -> Expr:
         )
 
     return MakeVec(tuple(one(i) for i in range(lanes)))
+
+
+def _assembled(expr: Expr) -> dict[int, Expr] | None:
+    """The bools that an integer is put together from, by bit: ``a << 0 | b << 1``; None for other integers."""
+    match expr:
+        case Cast(a, DType()) if isinstance(a.type, DType) and a.type.is_int:
+            return _assembled(a)
+        case Cast(a, DType()) if a.type is DType.BOOL:
+            return {0: a}
+        case Const(value, dtype) if not dtype.is_float:
+            return {i: literal(True, DType.BOOL) for i in range(dtype.bits) if int(value) >> i & 1}
+        case Binary("shl", a, Const(count, _)):
+            inner = _assembled(a)
+            return None if inner is None or len(inner) > 1 else {i + int(count): e for i, e in inner.items()}
+        case Binary("or", a, b):
+            x, y = _assembled(a), _assembled(b)
+            return None if x is None or y is None or x.keys() & y.keys() else x | y
+    return None
 
 
 def _resized(expr: Expr, lanes: int) -> Expr:
@@ -252,7 +273,9 @@ def _mask_operator(reader: Reader, name: str, arguments: list[Cursor]) -> Value 
     if name == "operator~":
         return Unary("lnot", values[0])
     if name in _MASK_OPERATORS:
-        return Binary(_MASK_OPERATORS[name], mask(reader, values[0], lanes), mask(reader, values[1], lanes))
+        a, b = mask(reader, values[0], lanes), mask(reader, values[1], lanes)
+        every = Broadcast(literal(True, DType.BOOL), lanes)
+        return a if name == "operator&" and b == every else Binary(_MASK_OPERATORS[name], a, b)
     return _mask_comparison(reader, values, lanes, equal=name == "operator==")
 
 

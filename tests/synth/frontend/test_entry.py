@@ -16,10 +16,8 @@ SHAPE = LaunchShape((2, 1, 1), (8, 1, 1))
 
 
 def test_the_only_function_that_launches_is_the_entry(cuda):
-    text = (
-        KERNEL
-        + "static void helper(float *x, int n) { k<<<1, 8>>>(x, n); }\nvoid run(float *x, int n) { helper(x, n); }\nint main() { run(0, 0); }"
-    )
+    own = "static void helper(float *x, int n) { k<<<1, 8>>>(x, n); }\nvoid run(float *x, int n) { helper(x, n); }\n"
+    text = KERNEL + own + "int main() { run(0, 0); }"
     assert cuda(text).module.name == "run"
 
 

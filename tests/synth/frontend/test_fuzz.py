@@ -15,11 +15,11 @@ from synth.source import LaunchShape, ReadOptions, Source
 
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())
 LAUNCH = LaunchShape((2, 1, 1), (32, 1, 1), 256)
-PIECES = (
-    ["<<<", ">>>", "{", "}", "(", ")", ";", "*", "&", "__global__", "0", "-1", "n", "x", "1.5f", "/", "%", "template <class T>", "#if 0"]
-    + ["\n#endif\n", "goto a;", "return", "static", "0x7fffffffffffffff", "\\", "'", '"', "/*", "//", "float4", "sizeof", "void", "\x00"]
-    + ["\u00e9", "...", "[", "]", "::"]
-)
+PIECES = [
+    *["<<<", ">>>", "{", "}", "(", ")", ";", "*", "&", "__global__", "0", "-1", "n", "x", "1.5f", "/", "%", "template <class T>", "#if 0"],
+    *["\n#endif\n", "goto a;", "return", "static", "0x7fffffffffffffff", "\\", "'", '"', "/*", "//", "float4", "sizeof", "void", "\x00"],
+    *["\u00e9", "...", "[", "]", "::"],
+]
 
 
 def attempt(text: str, name: str) -> None:
