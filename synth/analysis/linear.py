@@ -42,7 +42,8 @@ def _tighter(a: int | None, b: int | None, pick: object) -> int | None:
 
 @dataclass(slots=True)
 class Env:
-    """Facts at one place. ``lets`` are definitions in scope, ``ranges`` what is known of symbols by themselves, ``facts`` polynomials that are >= 0.
+    """Facts at one place. ``lets`` are definitions in scope, ``ranges`` what is known of symbols by themselves, ``facts`` are
+    polynomials that are >= 0.
 
     ``loops`` are the enclosing loops, outermost first; ``written`` are the buffers that the module writes anywhere.
     """
@@ -109,9 +110,8 @@ class Env:
 
     def bounds(self, poly: Poly) -> Range:
         """Bounds of a polynomial by intervals of its atoms."""
-        lo: int | None
-        hi: int | None
-        lo = hi = 0
+        lo: int | None = 0
+        hi: int | None = 0
         for monomial, c in poly.terms.items():
             term = Range(c, c)
             for atom in monomial:

@@ -1,7 +1,7 @@
 """Integer questions for Z3, behind one small function. Queries are text; the solver lives in a process that is killed at the deadline.
 
-Products of atoms become opaque (a fresh integer per monomial): dropping what is known about them can only lose proofs. Quotients and remainders
-by literals of non-negative values get their defining facts.
+Products of atoms become opaque (a fresh integer per monomial): dropping what is known about them can only lose proofs. Quotients
+and remainders by literals of non-negative values get their defining facts.
 """
 
 from __future__ import annotations

@@ -1,0 +1,79 @@
+"""Who reads and writes what, where, under which conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from synth.analysis.linear import Env, step_into
+from synth.ir.dtypes import lanes
+from synth.ir.grammar import Binary, Body, Call, Expr, Let, Load, Region, Select, Stmt, Store, Sym
+from synth.ir.traversal import bodies, expr_children, region_exprs
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read or write of ``count`` contiguous elements from ``index`` on. ``env`` is what holds when it happens, enclosing loops included.
+
+    ``region`` is set for the operand of a ``Call``, whose extent is what the call touches.
+    """
+
+    buf: Sym
+    index: tuple[Expr, ...]
+    is_write: bool
+    count: int
+    env: Env
+    stmt: Stmt
+    region: Region | None = None
+
+
+def accesses(body: Body, env: Env) -> Iterator[Access]:
+    """All accesses of a body in program order; ``env`` holds at its start."""
+    for stmt in body:
+        yield from _of_stmt(stmt, env)
+        for branch, inner in enumerate(bodies(stmt)):
+            yield from accesses(inner, step_into(env, stmt, branch))
+        if isinstance(stmt, Let):
+            env = env.with_let(stmt)
+
+
+def _of_stmt(stmt: Stmt, env: Env) -> Iterator[Access]:
+    match stmt:
+        case Store():
+            for e in (*stmt.index, stmt.value, *((stmt.mask,) if stmt.mask is not None else ())):
+                yield from _reads(e, env, stmt)
+            yield Access(stmt.buf, stmt.index, True, lanes(stmt.value.type) if stmt.index else 1, env, stmt)
+        case Call():
+            for arg in stmt.args:
+                if isinstance(arg, Region):
+                    yield Access(arg.buf, arg.index, False, 1, env, stmt, arg)
+                for e in region_exprs(arg) if isinstance(arg, Region) else (arg,):
+                    yield from _reads(e, env, stmt)
+            for dest in stmt.dests:
+                for e in region_exprs(dest):
+                    yield from _reads(e, env, stmt)
+                yield Access(dest.buf, dest.index, True, 1, env, stmt, dest)
+        case _:
+            from synth.ir.traversal import stmt_exprs
+
+            for e in stmt_exprs(stmt):
+                yield from _reads(e, env, stmt)
+
+
+def _reads(expr: Expr, env: Env, stmt: Stmt) -> Iterator[Access]:
+    """Loads in an expression; the sides of lazy operators happen only under their conditions."""
+    match expr:
+        case Load():
+            for e in expr_children(expr):
+                yield from _reads(e, env, stmt)
+            yield Access(expr.buf, expr.index, False, lanes(expr.type) if expr.index else 1, env, stmt)
+        case Select() if lanes(expr.cond.type) == 1:
+            yield from _reads(expr.cond, env, stmt)
+            yield from _reads(expr.a, env.with_fact(expr.cond), stmt)
+            yield from _reads(expr.b, env.with_fact(expr.cond, False), stmt)
+        case Binary(op="land" | "lor"):
+            yield from _reads(expr.a, env, stmt)
+            yield from _reads(expr.b, env.with_fact(expr.a, expr.op == "land"), stmt)
+        case _:
+            for e in expr_children(expr):
+                yield from _reads(e, env, stmt)

@@ -1,0 +1,134 @@
+"""Extents and roles of pointer parameters that the host code does not state, from the regions that are accessed.
+
+An extent is one more than an upper bound of every index, as an expression over the scalar parameters. Integer parameters that size something (an
+extent, an allocation, a launch) are taken to be non-negative; the assumption is added to the module, where it is visible.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import reduce
+
+from synth.analysis.access import Access, accesses
+from synth.analysis.linear import Env, module_env, to_expr
+from synth.analysis.polynomial import Monomial, Poly, const_poly
+from synth.errors import UnsupportedError
+from synth.ir.builder import const
+from synth.ir.dtypes import DType
+from synth.ir.grammar import Alloc, Axis, Binary, Expr, For, Load, Module, Param, Role, Sym, Var
+from synth.ir.traversal import walk, walk_expr
+
+
+def complete_params(module: Module) -> Module:
+    """The module with every pointer's extent and role known.
+
+    Raises UnsupportedError naming the first parameter whose extent cannot be derived, with the ``--extent`` remedy.
+    """
+    module = assume_sizes(module)
+    env = module_env(module)
+    found: dict[Sym, list[Access]] = {}
+    for access in accesses(module.body, env):
+        found.setdefault(access.buf, []).append(access)
+    params = tuple(_completed(p, found.get(p.sym, []), module) if p.is_buffer else p for p in module.params)
+    return dataclasses.replace(module, params=params)
+
+
+def assume_sizes(module: Module) -> Module:
+    """Adds ``p >= 0`` for integer parameters from which sizes are computed."""
+    integers = {p.sym: p.dtype for p in module.params if not p.is_buffer and p.dtype.is_signed_int}
+    sizing: list[Expr] = [e for p in module.params for e in p.shape or ()]
+    definitions = {s.sym: s.value for s in walk(module.body) if hasattr(s, "value") and hasattr(s, "sym")}
+    for stmt in walk(module.body):
+        if isinstance(stmt, Alloc):
+            sizing += stmt.shape
+        elif isinstance(stmt, For) and stmt.axis is not None and (stmt.axis.is_block or stmt.axis is Axis.CORE):
+            sizing.append(stmt.hi)
+    used: set[Sym] = set()
+    waiting = [e.sym for x in sizing for e in walk_expr(x) if isinstance(e, Var)]
+    while waiting:
+        sym = waiting.pop()
+        if sym not in used:
+            used.add(sym)
+            if sym in definitions:
+                waiting += [e.sym for e in walk_expr(definitions[sym]) if isinstance(e, Var)]
+    wanted = tuple(Binary("ge", Var(s, t), const(0, t)) for s, t in integers.items() if s in used)
+    return dataclasses.replace(module, assumes=(*module.assumes, *(w for w in wanted if w not in module.assumes)))
+
+
+def _completed(param: Param, found: list[Access], module: Module) -> Param:
+    role = param.role
+    if role is Role.UNKNOWN:
+        reads, writes = any(not a.is_write for a in found), any(a.is_write for a in found)
+        role = Role.INOUT if reads and writes else Role.OUT if writes else Role.IN
+        if role is Role.OUT and any(_is_conditional(a) for a in found if a.is_write):
+            role = Role.INOUT
+    if param.shape:
+        return dataclasses.replace(param, role=role)
+    if not found:
+        return dataclasses.replace(param, role=role, shape=(const(1, DType.I64),))
+    scalars = {p.sym for p in module.params if not p.is_buffer}
+    bounds = [upper_bound(a, scalars) for a in found]
+    known = [b for b in bounds if b is not None]
+    if len(known) < len(bounds):
+        where = found[bounds.index(None)].stmt.loc
+        name = param.sym.name
+        raise UnsupportedError(
+            f"the extent of parameter '{name}' cannot be derived from its accesses",
+            where,
+            f"give it with --extent {name}=EXPR, e.g. {name}=n*k",
+        )
+    distinct = list({tuple(sorted(b.terms.items(), key=repr)): b for b in known}.values())
+    largest = reduce(lambda a, b: _larger(a, b, found[0].env), distinct[1:], [distinct[0]])
+    shape = reduce(lambda a, b: Binary("max", a, b), (to_expr(p + const_poly(1)) for p in largest))
+    return dataclasses.replace(param, role=role, shape=(shape,))
+
+
+def _larger(kept: list[Poly], new: Poly, env: Env) -> list[Poly]:
+    """Keeps the bounds that none other is known to dominate."""
+    base = Env(ranges=env.ranges)
+    if any(base.never_negative(k - new) for k in kept):
+        return kept
+    return [*(k for k in kept if not base.never_negative(new - k)), new]
+
+
+def _is_conditional(access: Access) -> bool:
+    """Whether a data-dependent condition decides if the write happens, so that old contents may remain."""
+    return any(isinstance(x, Load) for f in access.env.facts for a in f.atoms() for x in walk_expr(a))
+
+
+def upper_bound(access: Access, scalars: set[Sym]) -> Poly | None:
+    """A polynomial over scalar parameters that no index of the access exceeds, or None."""
+    env = access.env
+    poly = env.normal(access.index[0]) + const_poly(access.count - 1)
+    for _ in range(16):
+        open_terms = [m for m in poly.terms if any(not (isinstance(a, Var) and a.sym in scalars) for a in m)]
+        if not open_terms:
+            return poly
+        step = next((s for m in open_terms for s in [_eliminate(poly, m, env, scalars)] if s is not None), None)
+        if step is None:
+            break
+        poly = step
+    bounded = env.upper(env.normal(access.index[0])) + const_poly(access.count - 1)
+    if all(isinstance(a, Var) and a.sym in scalars for a in bounded.atoms()):
+        return bounded
+    known = env.bounds(bounded)
+    return const_poly(known.hi) if known.hi is not None and known.hi < 1 << 31 else None
+
+
+def _eliminate(poly: Poly, monomial: Monomial, env: Env, scalars: set[Sym]) -> Poly | None:
+    """Adds a non-negative multiple of a fact so that a term with a positive coefficient disappears."""
+    c = poly.terms[monomial]
+    if c <= 0:
+        known = env.bounds(Poly({monomial: 1}))
+        return Poly({m: k for m, k in poly.terms.items() if m != monomial}) if known.lo is not None and known.lo >= 0 else None
+    for fact in env.facts:
+        for own, k in fact.terms.items():
+            if k >= 0 or not own or c % -k:
+                continue
+            rest = list(monomial)
+            if not all(a in rest and rest.remove(a) is None for a in own):
+                continue
+            if not all(isinstance(a, Var) and a.sym in scalars and (env.atom_range(a).lo or 0) >= 0 for a in rest):
+                continue
+            return poly + (Poly({tuple(rest): 1}) * fact).scaled(c // -k)
+    return None
