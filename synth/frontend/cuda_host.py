@@ -20,7 +20,7 @@ from synth.frontend.reader.places import ZERO, Buffer, Fixed, NoValue, Place, Po
 from synth.frontend.reader.reader import Reader
 from synth.frontend.reader.types import ArrayType, CType, OpaqueType, PointerType, element_dtype
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Call, Const, Load, Space, Sym
+from synth.ir.grammar import Alloc, Call, Const, Load, Space, Sym
 
 SUCCESS = Const(0, DType.U32)  # cudaSuccess; the underlying type of enum cudaError
 
@@ -87,6 +87,8 @@ class CudaHost(CudaDevice):
             return Settled(SUCCESS, DType.U32)
         if _ignored_type(declaration):
             return Settled(NoValue(), OpaqueType(declaration.type.spelling))
+        if _is_global_pointer(declaration):
+            return _global_pointer(reader, declaration)
         found = self.heap.declare(reader, declaration)
         return found if found is not None else CudaDevice.declare(self, reader, declaration)
 
@@ -170,6 +172,23 @@ def _ignored_type(declaration: Cursor) -> bool:
         return False
     record = type_.get_declaration()
     return record.spelling in _IGNORED_RECORDS or record.semantic_parent.spelling in _IGNORED_NAMESPACES
+
+
+def _is_global_pointer(declaration: Cursor) -> bool:
+    """A pointer variable at namespace scope, of the host."""
+    type_ = declaration.type.get_canonical()
+    outside = declaration.semantic_parent.kind in (CursorKind.TRANSLATION_UNIT, CursorKind.NAMESPACE)
+    return outside and type_.kind == TypeKind.POINTER and not any(c.kind.is_attribute() for c in declaration.get_children())
+
+
+def _global_pointer(reader: Reader, declaration: Cursor) -> Place | None:
+    """It starts without a buffer: what an earlier call of the entry left in it is not known, and reading it before it is set is refused."""
+    type_ = reader.ctype(declaration)
+    if not isinstance(type_, PointerType):
+        return None
+    sym = Sym(declaration.spelling)
+    reader.module_allocs.append(Alloc(sym, DType.I64, (), Space.LOCAL, loc=reader.location(declaration)))
+    return PointerVariable(sym, type_, name=declaration.spelling)
 
 
 def _measures(call: Cursor) -> bool:

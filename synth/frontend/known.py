@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from synth.frontend.reader.arithmetic import binary, convert, lane
 from synth.frontend.reader.reader import Reader
 from synth.ir.dtypes import Vec
-from synth.ir.grammar import Binary, Cast, Const, Expr, For, If, Lane, Let, Load, Stmt, Store, Sym, Var, While
+from synth.ir.grammar import Binary, Call, Cast, Const, Expr, For, If, Lane, Let, Load, Stmt, Store, Sym, Var, While
 from synth.ir.traversal import rewrite_expr, walk, walk_expr
 
 
@@ -50,6 +50,8 @@ def _last_store(buf: Sym, before: Sequence[Stmt], end: int) -> tuple[int, Expr] 
         stmt = before[position]
         if isinstance(stmt, Store) and stmt.buf == buf:
             return position, stmt.value
+        if isinstance(stmt, Call) and any(r.buf == buf for r in stmt.dests):
+            return None
         if isinstance(stmt, For | While | If) and any(isinstance(s, Store) and s.buf == buf for s in walk((stmt,))):
             return None
     return None

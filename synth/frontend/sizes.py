@@ -64,7 +64,7 @@ def _product(a: Expr, b: Expr, divisor: int, values: Values) -> Expr | None:
 
 def plain(expr: Expr) -> Expr:
     """A size in i64, without the conversions between integer types around it."""
-    if isinstance(expr, Cast) and isinstance(expr.a.type, DType) and expr.a.type.is_int and expr.a.type is not DType.U32:
+    if isinstance(expr, Cast) and isinstance(expr.a.type, DType) and expr.a.type.is_int:
         return plain(expr.a)
     return convert(expr, DType.I64)
 

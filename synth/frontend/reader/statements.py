@@ -14,7 +14,6 @@ from synth.ir.grammar import Const, If, Return
 _REFUSED: dict[CursorKind, tuple[str, str]] = {
     CursorKind.GOTO_STMT: ("goto", "use loops and conditions"),
     CursorKind.INDIRECT_GOTO_STMT: ("goto", "use loops and conditions"),
-    CursorKind.LABEL_STMT: ("a label", "use loops and conditions"),
     CursorKind.ASM_STMT: ("inline assembly", "write it in C++"),
     CursorKind.MS_ASM_STMT: ("inline assembly", "write it in C++"),
     CursorKind.CXX_TRY_STMT: ("try", "remove exceptions"),
@@ -109,7 +108,15 @@ def _return(reader: Reader, cursor: Cursor) -> None:
     reader.emit(Return(reader.location(cursor)))
 
 
+def _label(reader: Reader, cursor: Cursor) -> None:
+    """A label alone changes nothing; a ``goto`` that can be reached is refused where it stands."""
+    for part in clang.operands(cursor):
+        if part.kind != CursorKind.LABEL_REF:
+            read_statement(reader, part)
+
+
 _HANDLERS: dict[CursorKind, Callable[[Reader, Cursor], None]] = {
+    CursorKind.LABEL_STMT: _label,
     CursorKind.COMPOUND_STMT: _compound,
     CursorKind.DECL_STMT: _declarations,
     CursorKind.IF_STMT: _if,
