@@ -11,8 +11,28 @@ import numpy as np
 
 from synth.ir import builder as b
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Alloc, Binary, Body, Break, Call, Const, Expr, For, If, Let, Load, Return, Stmt, Store, Sym, Var, While
+from synth.ir.grammar import (
+    Alloc,
+    Binary,
+    Body,
+    Break,
+    Call,
+    Const,
+    Continue,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Return,
+    Stmt,
+    Store,
+    Sym,
+    Var,
+    While,
+)
 from synth.ir.traversal import bodies, map_stmt_exprs, substitute, substitute_expr, walk, walk_expr, with_bodies
+from synth.passes.recovery_exits import has_exit
 from synth.passes.recovery_linear import Forms, linear, straighten, straighten_index
 from synth.passes.recovery_refit import Dimension, plain_index, refit_expr, table
 
@@ -182,13 +202,9 @@ def _tighten_loop(loop: For) -> Body:
 
 def _narrow(loop: For) -> Body:
     lo, hi = b.int_value(loop.lo), b.int_value(loop.hi)
-    if (
-        lo is None
-        or hi is None
-        or b.int_value(loop.step) != 1
-        or lo < 0
-        or any(isinstance(s, Break | Return | Call) for s in walk(loop.body))
-    ):
+    if lo is None or hi is None or b.int_value(loop.step) != 1 or lo < 0:
+        return (loop,)
+    if any(has_exit(s, kind) for s in loop.body for kind in (Break, Continue, Return)) or any(isinstance(s, Call) for s in walk(loop.body)):
         return (loop,)
     own = {s.sym for s in walk(loop.body) if isinstance(s, Alloc)}
     span = _effect_span(loop.body, Dimension(loop.sym, hi), (), own) if hi > lo else (0, 0)
