@@ -301,7 +301,8 @@ _REFUSED = (
     (r"__reduce_\w+_sync|__match_\w+_sync", "warp function"),
     (r"clock(64)?|__nanosleep|__trap|__brkpt", "device function"),
     (r"printf|assert|__assertfail", "device output"),
-    (r"__(half|h|float2half|bfloat16|float2bfloat16)\w*", "half-precision function"),
+    (r"__(half|h|nv_bfloat16|float2half|bfloat16|float2bfloat16)\w*(::.*)?", "half-precision function"),
+    (r"this_(thread_block|grid|cluster)|tiled_partition|coalesced_threads|thread_block(_tile)?::.*", "cooperative groups function"),
     (r"tex\w+|surf\w+", "texture function"),
     (r"__pipeline_\w+|__dp[24]a\w*|__v\w+[24]", "device function"),
 )

@@ -108,7 +108,16 @@ def place(unit: Unit, where: Any) -> Location:
 
 CUDA_ARGUMENTS = ("-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-host-only", "-std=c++17", "-Wno-unknown-cuda-version")
 CPP_ARGUMENTS = ("-x", "c++", "-std=c++17")
-_COMMON = ("-nostdinc", "-nostdinc++", "-w", "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-steps=200000", "-ferror-limit=100")
+_COMMON = (
+    "-nostdinc",
+    "-nostdinc++",
+    "-w",
+    "-Wno-register",
+    "-fbracket-depth=256",
+    "-ftemplate-depth=64",
+    "-fconstexpr-steps=200000",
+    "-ferror-limit=100",
+)
 
 
 def parse(
@@ -165,6 +174,8 @@ def _refuse_errors(unit: Unit, severity: int) -> None:
     for diagnostic in unit.handle.diagnostics:
         if diagnostic.severity < severity:
             continue
+        if diagnostic.location.file is None and severity > cindex.Diagnostic.Error:
+            _refuse_errors(unit, cindex.Diagnostic.Error)  # "too many errors": the first of them says more
         place = _location(diagnostic.location, unit.path, unit.filename)
         missing = re.match(r"'(.*)' file not found", diagnostic.spelling)
         if missing:

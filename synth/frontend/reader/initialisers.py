@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from clang.cindex import CursorKind
 
@@ -15,7 +15,7 @@ from synth.frontend.reader.places import ZERO, ArrayValue, Pointer, RecordValue,
 from synth.frontend.reader.reader import Reader
 from synth.frontend.reader.types import ArrayType, CType, PointerType, RecordType, describe
 from synth.ir.dtypes import DType, Vec
-from synth.ir.grammar import Broadcast, Expr, MakeVec
+from synth.ir.grammar import Broadcast, MakeVec
 
 
 def zero(reader: Reader, type_: CType, cursor: Cursor) -> Value:
@@ -66,21 +66,29 @@ def _consume(reader: Reader, items: deque[Cursor], type_: CType, cursor: Cursor)
 
 def _members(reader: Reader, items: deque[Cursor], type_: CType, cursor: Cursor) -> Value:
     if isinstance(type_, Vec):
-        lanes: list[Expr] = []
-        for _ in range(type_.lanes):
-            lanes.append(memory.scalar_value(reader, _consume(reader, items, type_.dtype, cursor), cursor))
-        return MakeVec(tuple(convert(e, type_.dtype) for e in lanes))
+        lanes = _in_order(reader, items, (type_.dtype,) * type_.lanes, cursor)
+        return MakeVec(tuple(convert(memory.scalar_value(reader, e, cursor), type_.dtype) for e in lanes))
     if isinstance(type_, ArrayType):
         return _array_value(reader, items, type_, cursor)
     if isinstance(type_, RecordType):
-        return RecordValue(type_, {f.name: _consume(reader, items, f.type, cursor) for f in type_.fields})
+        values = _in_order(reader, items, tuple(f.type for f in type_.fields), cursor)
+        return RecordValue(type_, {f.name: v for f, v in zip(type_.fields, values, strict=True)})
     raise reader.refuse(f"initialiser of '{describe(type_)}'", cursor)
+
+
+def _in_order(reader: Reader, items: deque[Cursor], types: Sequence[CType], cursor: Cursor) -> list[Value]:
+    """One value for each type from the head of the list; initialisers are evaluated from left to right."""
+
+    def one(type_: CType) -> Callable[[], Value]:
+        return lambda: _consume(reader, items, type_, cursor)
+
+    return reader.in_order(*(one(t) for t in types))
 
 
 def _array_value(reader: Reader, items: deque[Cursor], type_: ArrayType, cursor: Cursor) -> Value:
     if type_.length is None or type_.length > memory.MAX_COPIED_ELEMENTS:
         raise reader.refuse(f"initialiser of a struct with a member '{describe(type_)}'", cursor, "assign the elements in a loop")
-    return ArrayValue(tuple(_consume(reader, items, type_.element, cursor) for _ in range(type_.length)))
+    return ArrayValue(tuple(_in_order(reader, items, (type_.element,) * type_.length, cursor)))
 
 
 def array_items(reader: Reader, cursor: Cursor, type_: ArrayType) -> Iterator[tuple[tuple[int, ...], Value]]:

@@ -308,7 +308,7 @@ def _emit_for(reader: Reader, header: Header, parts: Clauses, lo: Expr, cursor: 
         with reader.scope.rebound(header.variable, Fixed(variable, header.dtype)):
             control.loop_body(reader, parts.body, Loop(advance if header.rest else None))
             advance()
-    if _changes(tuple(body), (hi, step)):
+    if _changes(reader, tuple(body), (hi, step)):
         return False
     first: Expr = lo
     if header.descending:
@@ -389,12 +389,12 @@ def _remember_range(reader: Reader, header: Header, variable: Expr, lo: Expr, hi
         reader.ranges[variable.sym] = (low[0], max(top, low[0]))
 
 
-def _changes(body: Body, header: tuple[Expr, ...]) -> bool:
-    """Whether running ``body`` may change what the header's expressions load."""
+def _changes(reader: Reader, body: Body, header: tuple[Expr, ...]) -> bool:
+    """Whether running ``body``, or other threads between its barriers, may change what the header's expressions load."""
     loaded = {e.buf for expr in header for e in walk_expr(expr) if isinstance(e, Load)}
-    if not loaded:
-        return False
-    return bool(loaded & written_buffers(body)) or any(isinstance(s, Sync) for s in walk(body))
+    if loaded & written_buffers(body):
+        return True
+    return bool(loaded - reader.private) and any(isinstance(s, Sync) for s in walk(body))
 
 
 def _breaks(body: Cursor) -> bool:

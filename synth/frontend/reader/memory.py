@@ -36,7 +36,7 @@ from synth.frontend.reader.places import (
 from synth.frontend.reader.reader import Reader
 from synth.frontend.reader.types import ArrayType, CType, PointerType, RecordType, describe, element_dtype, size_of
 from synth.ir.dtypes import DType, Type, Vec, scalar
-from synth.ir.grammar import Const, Expr, Load, Store
+from synth.ir.grammar import Broadcast, Const, Expr, Load, Store
 
 MAX_COPIED_ELEMENTS = 64  # longest array member of a struct that is copied by value
 
@@ -300,6 +300,8 @@ def store(reader: Reader, place: Place, value: Value, cursor: Cursor) -> None:
         case LanePlace(Memory(pointer), i):
             _store_memory(reader, _lane_address(pointer, i), value, cursor)
         case LanePlace(base, i):
+            if isinstance(base, Renamed) and base.value is None and isinstance(base.type, Vec):
+                base.value = Broadcast(literal(0, base.type.dtype), base.type.lanes)  # lanes not set yet have no value in C
             vector = scalar_value(reader, load(reader, base, cursor), cursor)
             store(reader, base, with_lane(vector, i, scalar_value(reader, value, cursor)), cursor)
         case RecordPlace(type_, fields):

@@ -13,7 +13,7 @@ from synth.frontend.reader.dialect import Dialect
 from synth.frontend.reader.places import ArrayValue, NoValue, PlacePointer, Pointer, RecordValue, Value
 from synth.frontend.reader.scope import Scope
 from synth.frontend.reader.types import CType, ctype_of
-from synth.ir.grammar import Const, Expr, Let, Load, Location, Stmt, Sym, Sync, Var
+from synth.ir.grammar import Alloc, Const, Expr, Let, Load, Location, Space, Stmt, Sym, Sync, Var
 from synth.ir.traversal import expr_children, walk, walk_expr, written_buffers
 
 MAX_STATEMENTS = 40_000  # emitted by one entry: a guard against exponential inlining
@@ -57,6 +57,7 @@ class Reader:
     labels: int = 0
     depths: dict[int, tuple[Expr, int]] = field(default_factory=dict)  # of emitted operators, by identity
     uncounted: set[tuple[int, ...]] = field(default_factory=set)  # loops found not to be canonical where they were inlined
+    private: set[Sym] = field(default_factory=set)  # local buffers: no other thread writes them
     ranges: dict[Sym, tuple[int, int]] = field(default_factory=dict)  # of loop variables and launch indexes
     values: dict[Sym, Expr] = field(default_factory=dict)  # of every Let
     emitted: int = 0
@@ -84,6 +85,7 @@ class Reader:
     def emit(self, *statements: Stmt) -> None:
         self.out.extend(statements)
         self.emitted += len(statements)
+        self.private.update(s.sym for s in statements if isinstance(s, Alloc) and s.space is Space.LOCAL)
         if self.emitted > MAX_STATEMENTS:
             raise UnsupportedError(
                 f"the program has more than {MAX_STATEMENTS} statements after inlining",

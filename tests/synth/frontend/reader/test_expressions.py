@@ -100,6 +100,7 @@ def test_literals(evaluate, literal, value):
         ("int i = 5; int j = (i++, i * 2); o[0] = j;", [12]),
         ("int x = 3; int y = x; x = 9; o[0] = y; o[1] = x;", [3, 9]),
         ("int t = 1, u = 2; { int s = t; t = u; u = s; } o[0] = t; o[1] = u;", [2, 1]),
+        ("struct P { int a, b, c; }; int i = 1; P p = {i, i++, i}; o[0] = p.a * 100 + p.b * 10 + p.c;", [112]),
         ("int n = 4; o[0] = n > 3 ? n > 5 ? 1 : 2 : 3;", [2]),
     ],
 )
