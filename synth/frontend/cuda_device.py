@@ -319,9 +319,11 @@ def read_kernel(reader: Reader, device: CudaDevice, kernel: Cursor, arguments: S
     """
     device.launch, device.shared, device.shared_places, device.dynamic = launch, [], {}, None
     for position, extent in zip(launch.thread + launch.block, launch.block_dim + launch.grid_dim, strict=True):
+        top = int(extent.value) if isinstance(extent, Const) else _U32.max_int
         if isinstance(position, Var):
-            top = int(extent.value) - 1 if isinstance(extent, Const) else _U32.max_int
-            reader.ranges[position.sym] = (0, max(top, 0))
+            reader.ranges[position.sym] = (0, max(top - 1, 0))
+        if isinstance(extent, Var):
+            reader.ranges.setdefault(extent.sym, (1, _U32.max_int))  # where a thread runs, the launch is not empty
     saved = reader.function, reader.loop
     reader.function, reader.loop = Function(kernel), None
     body_cursor = clang.body_of(kernel)

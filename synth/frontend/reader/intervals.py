@@ -21,6 +21,23 @@ def bounds(reader: Reader, expr: Expr) -> Interval | None:
     return found
 
 
+def positive_unless_wrapping(reader: Reader, expr: Expr) -> bool:
+    """Whether an integer expression is positive as long as no arithmetic in it wraps (``blockDim.x * gridDim.x``)."""
+    low = bounds(reader, expr)
+    if low is not None and low[0] > 0:
+        return True
+    match expr:
+        case Var(sym, _):
+            bound = reader.values.get(sym)
+            return bound is not None and positive_unless_wrapping(reader, bound)
+        case Cast(a, DType()) if isinstance(a.type, DType) and not a.type.is_float:
+            return positive_unless_wrapping(reader, a)
+        case Binary("mul" | "add" | "min" | "max", a, b):
+            return positive_unless_wrapping(reader, a) and positive_unless_wrapping(reader, b)
+        case _:
+            return False
+
+
 def _raw(reader: Reader, expr: Expr) -> Interval | None:
     match expr:
         case Const(value, _):

@@ -17,7 +17,7 @@ from clang.cindex import CursorKind, TypeKind
 from synth.frontend.reader import clang, control, declarations, expressions, facts, memory, statements
 from synth.frontend.reader.arithmetic import binary, convert, literal
 from synth.frontend.reader.clang import Cursor
-from synth.frontend.reader.intervals import bounds
+from synth.frontend.reader.intervals import bounds, positive_unless_wrapping
 from synth.frontend.reader.places import Fixed, Place
 from synth.frontend.reader.reader import Loop, Reader
 from synth.frontend.reader.types import usual_type
@@ -282,7 +282,7 @@ def _emit_for(reader: Reader, header: Header, parts: Clauses, lo: Expr, cursor: 
     with reader.body() as emitted:
         limit = expressions.read_scalar(reader, header.limit)
         step = literal(1, header.dtype) if header.step is None else convert(expressions.read_scalar(reader, header.step), header.dtype)
-    if emitted or not _positive(reader, step):
+    if emitted or not _positive(reader, step, cursor):
         return False
     found = _limit(reader, header, lo, limit, parts.body, step, cursor)
     if found is None:
@@ -377,9 +377,14 @@ def _descending_limit(header: Header, lo: Expr, value: Expr) -> Expr | None:
     return value if isinstance(lo, Const) and isinstance(value, Const) else None
 
 
-def _positive(reader: Reader, step: Expr) -> bool:
+def _positive(reader: Reader, step: Expr, cursor: Cursor) -> bool:
     low = bounds(reader, step)
-    return low is not None and low[0] > 0
+    if low is not None and low[0] > 0:
+        return True
+    if not positive_unless_wrapping(reader, step):
+        return False
+    reader.note("the step of this loop is taken not to wrap around", cursor)
+    return True
 
 
 def _remember_range(reader: Reader, header: Header, variable: Expr, lo: Expr, hi: Expr) -> None:

@@ -202,3 +202,15 @@ def test_half_precision_is_refused_by_name():
     with pytest.raises(UnsupportedError, match="half") as caught:
         module_of("#include <cuda_fp16.h>\n__global__ void k(float *o) {\n__half h = __float2half(o[0]); o[1] = __half2float(h); }")
     assert caught.value.location.line == 3
+
+
+def test_a_grid_stride_loop_is_counted_when_the_grid_depends_on_a_parameter():
+    text = """
+    __global__ void k(float *o, int n) {
+        int stride = blockDim.x * gridDim.x;
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) o[i] = 1;
+    }
+    void run(float *o, int n) { k<<<(n + 127) / 128, 128>>>(o, n); }
+    """
+    module = read(Source(text, "cuda", "test.cu"), ReadOptions(extents={"o": "n"})).module
+    assert not [s for s in walk(module.body) if isinstance(s, While)]
