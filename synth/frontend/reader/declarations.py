@@ -87,7 +87,7 @@ def declare(reader: Reader, cursor: Cursor) -> None:
     initial = None if value is None else read_initial(reader, value, type_)
     place = (
         introduce_renamed(reader, cursor.spelling, type_, initial, cursor)
-        if found.straight(key) and isinstance(type_, DType | Vec | PointerType)
+        if found.straight(key) and renameable(type_)
         else introduce(reader, cursor.spelling, type_, initial, cursor, modified=modified, addressed=addressed)
     )
     reader.scope.bind(cursor, place)
@@ -146,11 +146,18 @@ def introduce(
     return place
 
 
-def introduce_renamed(reader: Reader, name: str, type_: CType, initial: Value | None, cursor: Cursor) -> Renamed:
+def renameable(type_: CType) -> bool:
+    """Whether a variable that changes in straight line can be renamed: scalars, vectors, pointers, and records of these."""
+    if isinstance(type_, RecordType):
+        return all(isinstance(f.type, DType | Vec | PointerType) for f in type_.fields)
+    return isinstance(type_, DType | Vec | PointerType)
+
+
+def introduce_renamed(reader: Reader, name: str, type_: CType, initial: Value | None, cursor: Cursor) -> Place:
     """A variable whose changes are all in straight line after its declaration."""
-    place = Renamed(name, type_)
+    place: Place = renamed_record(reader, name, type_, cursor) if isinstance(type_, RecordType) else Renamed(name, type_)
     if initial is not None:
-        memory.rename(reader, place, initial, cursor)
+        memory.store(reader, place, initial, cursor)
     return place
 
 

@@ -14,10 +14,9 @@ from clang.cindex import CursorKind
 from synth.errors import SourceError
 from synth.frontend.reader import clang, declarations, escapes, expressions, facts, initialisers, lvalues, memory, statements
 from synth.frontend.reader.clang import Cursor
-from synth.frontend.reader.places import Fixed, NoValue, Place, PlacePointer, Renamed, Value
+from synth.frontend.reader.places import Fixed, NoValue, Place, PlacePointer, Value
 from synth.frontend.reader.reader import MAX_INLINE_DEPTH, Function, Reader
-from synth.frontend.reader.types import CType, PointerType, ReferenceType, Void, ctype_of, has_array
-from synth.ir.dtypes import DType, Vec
+from synth.frontend.reader.types import CType, ReferenceType, Void, ctype_of, has_array
 
 
 def bind_parameter(reader: Reader, definition: Cursor, parameter: Cursor, value: Value, where: Cursor) -> None:
@@ -31,9 +30,8 @@ def bind_parameter(reader: Reader, definition: Cursor, parameter: Cursor, value:
     if not modified and not addressed and not has_array(type_):
         reader.scope.bind(parameter, Fixed(reader.snapshot(value, name), type_))
         return
-    if found.straight(key) and isinstance(type_, DType | Vec | PointerType):
-        renamed = Renamed(name, type_, reader.snapshot(value, name))
-        reader.scope.bind(parameter, renamed)
+    if found.straight(key) and declarations.renameable(type_):
+        reader.scope.bind(parameter, declarations.introduce_renamed(reader, name, type_, value, where))
         return
     place = declarations.introduce(reader, name, type_, value, where, modified=True, addressed=addressed)
     reader.scope.bind(parameter, place)

@@ -175,7 +175,9 @@ def load(reader: Reader, place: Place, cursor: Cursor) -> Value:
 
 
 def _load_whole(reader: Reader, place: Place, cursor: Cursor) -> Value:
-    """A member of a record by value: an array is copied, element by element."""
+    """A member of a record by value: an array is copied, element by element; a member not set yet, which has no value in C, is zero."""
+    if isinstance(place, Renamed) and place.value is None and isinstance(place.type, DType):
+        return literal(0, place.type)
     type_ = place.type if isinstance(place, ArrayPlace) else place.pointer.pointee if isinstance(place, Memory) else None
     if not isinstance(type_, ArrayType):
         return load(reader, place, cursor)
