@@ -7,6 +7,7 @@ extent, an allocation, a launch) are taken to be non-negative; the assumption is
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from functools import reduce
 
 from synth.analysis.access import Access, accesses
@@ -104,10 +105,10 @@ def upper_bound(access: Access, scalars: set[Sym]) -> Poly | None:
         open_terms = [m for m in poly.terms if any(not (isinstance(a, Var) and a.sym in scalars) for a in m)]
         if not open_terms:
             return poly
-        step = next((s for m in open_terms for s in [_eliminate(poly, m, env, scalars)] if s is not None), None)
-        if step is None:
+        steps = [s for m in open_terms for s in _eliminations(poly, m, env, scalars)]
+        if not steps:
             break
-        poly = step
+        poly = min(steps, key=lambda s: sum(1 for m in s.terms if any(not (isinstance(a, Var) and a.sym in scalars) for a in m)))
     bounded = env.upper(env.normal(access.index[0])) + const_poly(access.count - 1)
     if all(isinstance(a, Var) and a.sym in scalars for a in bounded.atoms()):
         return bounded
@@ -115,12 +116,14 @@ def upper_bound(access: Access, scalars: set[Sym]) -> Poly | None:
     return const_poly(known.hi) if known.hi is not None and known.hi < 1 << 31 else None
 
 
-def _eliminate(poly: Poly, monomial: Monomial, env: Env, scalars: set[Sym]) -> Poly | None:
-    """Adds a non-negative multiple of a fact so that a term with a positive coefficient disappears."""
+def _eliminations(poly: Poly, monomial: Monomial, env: Env, scalars: set[Sym]) -> Iterator[Poly]:
+    """Upper bounds of ``poly`` without one of its terms: a non-negative multiple of a fact is added, or a negative term dropped."""
     c = poly.terms[monomial]
     if c <= 0:
         known = env.bounds(Poly({monomial: 1}))
-        return Poly({m: k for m, k in poly.terms.items() if m != monomial}) if known.lo is not None and known.lo >= 0 else None
+        if known.lo is not None and known.lo >= 0:
+            yield Poly({m: k for m, k in poly.terms.items() if m != monomial})
+        return
     for fact in env.facts:
         for own, k in fact.terms.items():
             if k >= 0 or not own or c % -k:
@@ -130,5 +133,4 @@ def _eliminate(poly: Poly, monomial: Monomial, env: Env, scalars: set[Sym]) -> P
                 continue
             if not all(isinstance(a, Var) and a.sym in scalars and (env.atom_range(a).lo or 0) >= 0 for a in rest):
                 continue
-            return poly + (Poly({tuple(rest): 1}) * fact).scaled(c // -k)
-    return None
+            yield poly + (Poly({tuple(rest): 1}) * fact).scaled(c // -k)

@@ -97,8 +97,9 @@ class Env:
             upper = lo.lo + (upper - lo.lo) // step.lo * step.lo
         env = self.with_range(loop.sym, Range(lo.lo, upper).clamped(loop.dtype))
         v = atom_poly(Var(loop.sym, loop.dtype))
-        low, high = self.normal(loop.lo), self.normal(loop.hi)
-        return env._extended(loops=(*self.loops, loop), facts=(*env.facts, v - low, high - v - const_poly(1)))
+        above = [v - self.normal(e) for e in _operands(loop.lo, "max")]
+        below = [self.normal(e) - v - const_poly(1) for e in _operands(loop.hi, "min")]
+        return env._extended(loops=(*self.loops, loop), facts=(*env.facts, *above, *below))
 
     # -------------------------------------------------------------------------------------------------------- ranges
 
@@ -185,9 +186,9 @@ class Env:
             case Binary(op="and", b=Const(value=int() as mask)) if mask >= 0 and mask & (mask + 1) == 0 and self._nonnegative(expr.a):
                 return self._quotient(expr.a, mask + 1, "mod")
             case Binary(op="div" | "mod", b=b):
-                d = self.normal(b).constant
-                if d is not None and d > 0 and self._nonnegative(expr.a):
-                    return self._quotient(expr.a, d, expr.op)
+                divisor = self.normal(b).constant
+                if divisor is not None and divisor > 0 and self._nonnegative(expr.a):
+                    return self._quotient(expr.a, divisor, expr.op)
                 return atom_poly(self._resolved(expr))
             case Unary(op="neg") if isinstance(expr.type, DType) and expr.type.is_signed_int:
                 return -self.normal(expr.a)
@@ -276,6 +277,13 @@ class Env:
     def never_negative(self, poly: Poly) -> bool:
         """Whether ``poly >= 0`` follows."""
         return self.always_positive(poly + const_poly(1))
+
+
+def _operands(e: Expr, op: str) -> list[Expr]:
+    """The operands of nested ``min`` (or ``max``): a bound below the minimum is below each of them."""
+    if isinstance(e, Binary) and e.op == op:
+        return [*_operands(e.a, op), *_operands(e.b, op)]
+    return [e]
 
 
 def _at_least(known: Range, value: int) -> bool:

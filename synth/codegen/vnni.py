@@ -347,7 +347,11 @@ def _prelude(emitter: VnniEmitter) -> list[str]:
     lines: list[str] = []
     if emitter.used or emitter.library:
         lines += [_AVX512, "#include <immintrin.h>", *(declaration for declaration, _ in emitter.library.values())]
-        lines += ["#else  // the intrinsics used below in portable C, for compilers without AVX-512", *type_definitions()]
+        lines += [
+            "#else  // the intrinsics used below in portable C, for compilers without AVX-512",
+            '#pragma GCC diagnostic ignored "-Wpsabi"',
+            *type_definitions(),
+        ]
         groups = [by_name()[name] for name in emitter.used]
         types = {t for group in groups for i in group for t in lane_types_of(i)}
         lines += [lane_type_definition(t) for t in sorted(types, key=str)]

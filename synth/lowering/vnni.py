@@ -1,0 +1,168 @@
+"""The default lowering to ``vnni``: an ordinary trace, made by asking passes what they propose and checking it.
+
+``front`` brings a program of any dialect to serial loops; ``default_lowering`` completes a serial or partly scheduled program. A step that is refused
+is left out, so the lowering succeeds whenever a plain serial one would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from synth.errors import UnsupportedError
+from synth.ir.dtypes import Vec
+from synth.ir.grammar import Alloc, Axis, For, Launch, Module
+from synth.ir.traversal import all_exprs, bodies, loops, walk
+from synth.lowering.cost import trips, vector_gain
+from synth.passes.base import Illegal, Pass
+from synth.passes.registry import get
+from synth.passes.trace import Trace
+from synth.passes.vector_body import widest
+from synth.spec import DeviceSpec
+
+RAISES = ("simplify", "reduction_raise", "store_forward", "copy_elimination", "loop_contraction", "simplify")
+LIMIT = 200  # applications of one pass in a row: a pass that proposes for ever is a defect, not a reason to hang
+MIN_GAIN = 1.3
+SMALL_LOOP_WORK = 4096  # iterations below which starting threads costs more than it brings
+
+
+def front(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
+    """Host copies, structure, recovery and raising. Raises UnsupportedError with the reason when a launch cannot be made serial."""
+    lowering = _Lowering(module, spec)
+    lowering.everywhere("host_copies")
+    lowering.everywhere("structurize")
+    lowering.everywhere("loop_recovery")
+    if any(isinstance(s, Launch) for s in walk(lowering.module.body)):
+        raise UnsupportedError(f"a launch cannot be turned into loops: {lowering.refusal or 'no reason given'}")
+    for name in RAISES:
+        lowering.everywhere(name)
+    return lowering.module, lowering.trace
+
+
+def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
+    """Parallel outermost loops, vectors where they pay most, contraction. What the module has already is left as it is."""
+    lowering = _Lowering(module, spec)
+    if any(isinstance(s, Launch) for s in walk(module.body)):
+        lowering.module, lowering.trace = front(module, spec)
+    lowering.everywhere("simplify")
+    _parallelize(lowering)
+    _vectorize(lowering)
+    lowering.everywhere("simplify")
+    lowering.everywhere("contract_fma")
+    return lowering.module, lowering.trace
+
+
+class _Lowering:
+    """A module under way, and the steps taken."""
+
+    def __init__(self, module: Module, spec: DeviceSpec) -> None:
+        self.module, self.spec = module, spec
+        self.trace: Trace = ()
+        self.refusal = ""
+
+    def attempt(self, step: Pass) -> bool:
+        """Applies a step if it is legal and changes something."""
+        verdict = step.check(self.module, self.spec)
+        if isinstance(verdict, Illegal):
+            self.refusal = verdict.reason
+            return False
+        new = step.apply(self.module, self.spec)
+        if new == self.module:
+            return False
+        self.module, self.trace = new, (*self.trace, step)
+        return True
+
+    def everywhere(self, name: str) -> None:
+        """Applies a pass wherever it proposes itself, until it proposes nothing legal."""
+        pass_type = get(name)
+        for _ in range(LIMIT):
+            if not any(self.attempt(step) for step in pass_type.space(self.module, self.spec)):
+                return
+
+
+def _vectorize(lowering: _Lowering) -> None:
+    """In every nest without vectors, the loop with the largest modelled gain."""
+    refused: set[str] = set()
+    for _ in range(LIMIT):
+        ranked = sorted(_candidates(lowering, refused), key=lambda c: (-c[0], c[1]))
+        if not ranked:
+            return
+        _, site, lanes = ranked[0]
+        if not lowering.attempt(get("vectorize")(site=site, lanes=lanes)):  # type: ignore[call-arg]
+            refused.add(site)
+
+
+def _candidates(lowering: _Lowering, refused: set[str]) -> Iterator[tuple[float, str, int]]:
+    module = lowering.module
+    nests = _vectorised_nests(module)
+    for site, loop in loops(module).items():
+        if site in refused or loop.axis is not None or site in nests or _has_vectors(loop):
+            continue
+        lanes = lowering.spec.vector_bits // widest(loop.body)
+        count = trips(loop, module)
+        while lanes > 4 and count < lanes and count <= lanes // 2:
+            lanes //= 2
+        gain = vector_gain(module, loop, lanes)
+        if gain.gain >= MIN_GAIN:
+            yield gain.gain, site, lanes
+
+
+def _has_vectors(loop: For) -> bool:
+    return any(isinstance(e.type, Vec) for e in all_exprs(loop.body)) or any(
+        isinstance(s, Alloc) and isinstance(s.dtype, Vec) for s in walk(loop.body)
+    )
+
+
+def _vectorised_nests(module: Module) -> set[str]:
+    """Loops that lie inside a loop over vectors."""
+    from synth.ir.traversal import site_names
+
+    names = site_names(module)
+    found: set[str] = set()
+    for stmt in walk(module.body):
+        if isinstance(stmt, For) and _has_vectors(stmt) and _steps_by_vectors(stmt):
+            found |= {names[s.sym] for s in walk(stmt.body) if isinstance(s, For)}
+    return found
+
+
+def _steps_by_vectors(loop: For) -> bool:
+    from synth.ir.builder import int_value
+
+    return (int_value(loop.step) or 1) > 1
+
+
+def _parallelize(lowering: _Lowering) -> None:
+    """Outermost loops with enough work, and those perfectly nested in them."""
+    if any(isinstance(s, For) and s.axis is Axis.OMP for s in walk(lowering.module.body)):
+        return
+    for site in _outermost(lowering.module):
+        _parallelize_nest(lowering, site)
+
+
+def _parallelize_nest(lowering: _Lowering, site: str) -> None:
+    loop = loops(lowering.module).get(site)
+    if loop is None or not lowering.attempt(get("parallelize")(site=site)):  # type: ignore[call-arg]
+        # A serial outer loop may hold parallel ones: OpenMP then starts a team in each of its iterations.
+        return
+    inner = loops(lowering.module)[site].body
+    while len(inner) == 1 and isinstance(inner[0], For) and inner[0].axis is None and not _steps_by_vectors(inner[0]):
+        child = next(s for s, x in loops(lowering.module).items() if x is inner[0])
+        if trips(loops(lowering.module)[site], lowering.module) >= 4 * lowering.spec.cores:
+            return
+        if not lowering.attempt(get("parallelize")(site=child)):  # type: ignore[call-arg]
+            return
+        site, inner = child, loops(lowering.module)[child].body
+
+
+def _outermost(module: Module) -> Sequence[str]:
+    """Sites of loops that lie in no other loop."""
+    names = {id(loop): site for site, loop in loops(module).items()}
+
+    def visit(body: tuple[object, ...]) -> Iterator[str]:
+        for stmt in body:
+            if isinstance(stmt, For):
+                yield names[id(stmt)]
+            else:
+                for inner in bodies(stmt):  # type: ignore[arg-type]
+                    yield from visit(inner)
+
+    return tuple(visit(module.body))

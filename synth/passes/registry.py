@@ -1,0 +1,52 @@
+"""All passes by name, loaded when asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from synth.errors import UsageError
+from synth.passes.base import Pass
+
+_PASSES: dict[str, str] = {
+    # The eleven of the paper
+    "loop_recovery": "loop_recovery:LoopRecovery",
+    "loop_bind": "unavailable:LoopBind",
+    "loop_split": "loop_split:LoopSplit",
+    "loop_fuse": "loop_fuse:LoopFuse",
+    "loop_reorder": "loop_reorder:LoopReorder",
+    "loop_expansion": "loop_expansion:LoopExpansion",
+    "loop_contraction": "loop_contraction:LoopContraction",
+    "cache": "unavailable:Cache",
+    "pipeline": "unavailable:Pipeline",
+    "tensorize": "unavailable:Tensorize",
+    "detensorize": "unavailable:Detensorize",
+    # Host side and structure
+    "host_copies": "host_copies:HostCopies",
+    "structurize": "structurize:Structurize",
+    # Raising
+    "reduction_raise": "reduction_raise:ReductionRaise",
+    "store_forward": "store_forward:StoreForward",
+    "copy_elimination": "copy_elimination:CopyElimination",
+    # Good code
+    "simplify": "simplify:Simplify",
+    "unroll": "unroll:Unroll",
+    "loop_distribute": "loop_distribute:LoopDistribute",
+    "parallelize": "parallelize:Parallelize",
+    "vectorize": "vectorize:Vectorize",
+    "simd": "simd:Simd",
+    "contract_fma": "contract_fma:ContractFma",
+}
+
+
+def names() -> tuple[str, ...]:
+    """The names of all passes."""
+    return tuple(_PASSES)
+
+
+def get(name: str) -> type[Pass]:
+    """The class of a pass. Raises UsageError for an unknown name."""
+    if name not in _PASSES:
+        raise UsageError(f"there is no pass '{name}'", hint=f"passes are {', '.join(_PASSES)}")
+    module, _, attribute = _PASSES[name].partition(":")
+    found: type[Pass] = getattr(import_module(f"synth.passes.{module}"), attribute)
+    return found
