@@ -68,15 +68,16 @@ def _definition(body: Body, alloc: Alloc, start: int) -> _Copy | None:
     if nest is None:
         return None
     loops, lets = nest
-    if stores[0].index != tuple(Var(s.sym, s.dtype) for s in loops):
-        return None
-    if len(writers) > 1 and not _covers(loops, alloc):
-        return None
     value = stores[0].value
     for _ in lets:
         value = substitute_expr(value, lets)
     found = _Copy(body, j, p, tuple(s.sym for s in loops), value)
-    return found if p in read_buffers(body[j + 1 :]) and _stable(found, loops) else None
+    own_index = stores[0].index == tuple(Var(s.sym, s.dtype) for s in loops)
+    if len(writers) > 1 and not (own_index and _covers(loops, alloc)):
+        return None
+    if not own_index and not found.uniform:
+        return None
+    return found if p in read_buffers(body[j + 1 :]) and _stable(found) else None
 
 
 def _called(body: Body, p: Sym) -> bool:
@@ -107,7 +108,7 @@ def _nest(stmt: Stmt, store: Store) -> tuple[tuple[For, ...], dict[Sym, Expr]] |
     return tuple(loops), lets
 
 
-def _stable(found: _Copy, loops: tuple[For, ...]) -> bool:
+def _stable(found: _Copy) -> bool:
     """Whether the value can be computed again wherever the array is read."""
     nodes = list(walk_expr(found.value))
     bound = {s.sym for s in walk((found.body[found.definition],)) if isinstance(s, Let | For | Alloc)} - set(found.loops)
@@ -131,7 +132,7 @@ def _eliminate(found: _Copy) -> Body:
     def expr(e: Expr) -> Expr:
         if not isinstance(e, Load) or e.buf != found.p:
             return e
-        return substitute_expr(value, dict(zip(found.loops, e.index, strict=True)))
+        return value if found.uniform else substitute_expr(value, dict(zip(found.loops, e.index, strict=True)))
 
     def undefined(stmt: Stmt) -> Stmt | Body:
         if isinstance(stmt, Store) and stmt.buf == found.p:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Alloc, Binary, Body, Const, Expr, For, Launch, Load, Module, Space, Stmt, Store, Sym, Var
+from synth.ir.grammar import Alloc, Binary, Body, Const, Expr, For, Launch, Let, Load, Module, Space, Stmt, Store, Sym, Var
 from synth.ir.traversal import (
     all_exprs,
     bodies,
@@ -17,6 +17,7 @@ from synth.ir.traversal import (
     rewrite_expr,
     rewrite_stmts,
     site_names,
+    used_values,
     walk,
     walk_expr,
     with_bodies,
@@ -197,11 +198,25 @@ def _scalar_folds(module: Module, body: Body, outer: tuple[Place, ...] = ()) -> 
             continue
         for inner in bodies(stmt):
             yield from _scalar_folds(module, inner, (*outer, Place(body, k + 1, stmt)))
-        step = as_accumulate(stmt)
+        step = _resolved(module, body, k, as_accumulate(stmt))
         if step is not None and isinstance(step.value, Load) and not step.value.index and not step.index:
             found = _scalar_fold(body, k, step, step.value.buf)
             if found is not None and _dead(module, found.q, (*outer, Place(body, k + 1))):
                 yield found
+
+
+def _resolved(module: Module, body: Body, k: int, step: Accumulate | None) -> Accumulate | None:
+    """``step`` with a Let that only it uses, bound to a scalar that is not written since, replaced by that scalar."""
+    if step is None or not isinstance(step.value, Var):
+        return step
+    name = step.value.sym
+    at = next((i for i in range(k) if isinstance(s := body[i], Let) and s.sym == name), None)
+    let = body[at] if at is not None else None
+    if at is None or not isinstance(let, Let) or not isinstance(let.value, Load) or let.value.index:
+        return step
+    if let.value.buf in written_buffers(body[at:k]) or sum(1 for e in all_exprs(module.body) if isinstance(e, Var) and e.sym == name) != 1:
+        return step
+    return dataclasses.replace(step, value=let.value)
 
 
 def _scalar_fold(body: Body, k: int, step: Accumulate, q: Sym) -> _ScalarFold | None:
@@ -211,10 +226,16 @@ def _scalar_fold(body: Body, k: int, step: Accumulate, q: Sym) -> _ScalarFold | 
     first = body[start]
     if not isinstance(first, Store) or not isinstance(first.value, Const):
         return None
-    middle = body[start + 1 : k]
+    middle = _without_let(body[start + 1 : k], q, body[k])
     if step.acc in read_buffers(middle) | written_buffers(middle) or not _accumulates_only(middle, q, step.op):
         return None
     return _ScalarFold(body, start, k, step, q, first.value)
+
+
+def _without_let(middle: Body, q: Sym, last: Stmt) -> Body:
+    """``middle`` without the Let through which ``last`` reads ``q``."""
+    used = used_values((last,))
+    return tuple(s for s in middle if not (isinstance(s, Let) and s.sym in used and s.value == Load(q, (), s.value.type)))
 
 
 def _accumulates_only(body: Body, q: Sym, op: str) -> bool:
@@ -238,7 +259,7 @@ def _merge_scalar(module: Module, found: _ScalarFold) -> Body:
             return dataclasses.replace(stmt, buf=step.acc, value=rewrite_expr(stmt.value, expr))
         return stmt
 
-    middle = rewrite_stmts(body[found.start + 1 : found.end], one)
+    middle = rewrite_stmts(_without_let(body[found.start + 1 : found.end], q, body[found.end]), one)
     once: Body = ()
     if not _absorbed(module, found):
         once = (Store(step.acc, (), Binary(step.op, Load(step.acc, (), kind), found.first)),)

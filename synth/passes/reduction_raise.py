@@ -18,7 +18,7 @@ from synth.spec import DeviceSpec
 
 _BUDGET = 400_000
 _MAX_REGION = 16
-_MIN_FOLD = 3
+_MIN_FOLD = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ _PASSES: dict[str, str] = {
     "reduction_raise": "reduction_raise:ReductionRaise",
     "store_forward": "store_forward:StoreForward",
     "copy_elimination": "copy_elimination:CopyElimination",
+    "reduction_merge": "reduction_merge:ReductionMerge",
+    "stride_merge": "stride_merge:StrideMerge",
     # Good code
     "simplify": "simplify:Simplify",
     "unroll": "unroll:Unroll",
