@@ -132,8 +132,8 @@ def parse(
     tolerant: bool = False,
 ) -> Unit:
     """Parses ``text + append``. ``arguments`` choose the language; headers come from our include folder only, ``shim`` adds headers by
-    name,
-    and ``force_include`` names headers that are read first. ``tolerant`` leaves errors that are not fatal to ``synth.frontend.tolerance``.
+    name, and ``force_include`` names headers that are read first. ``tolerant`` leaves errors that are not fatal to
+    ``synth.frontend.tolerance``.
 
     Raises SourceError, with the line, for the first syntax or type error and for an include that we do not have.
     """

@@ -27,8 +27,7 @@ class Clauses:
 @dataclass(frozen=True, slots=True)
 class Header:
     """A loop that is canonical by its syntax. ``relation`` is seen from the variable: ``i < hi``. ``start`` is None where the loop begins
-    at
-    the variable's present value; ``step`` None means 1; ``rest`` are the other increments."""
+    at the variable's present value; ``step`` None means 1; ``rest`` are the other increments."""
 
     variable: Cursor
     dtype: DType

@@ -2,8 +2,7 @@
 
 A loop ``for (i = lo; i REL hi; i += step) body`` is canonical when ``i`` is an integer variable that nothing else in the loop changes,
 ``step`` is positive, ``hi`` and ``step`` do not change while the loop runs, and the comparison, done in C's common type, means the same
-in the
-type of ``i``. A descending loop runs over the distance from its start. Signed overflow is undefined in the source and taken to be
+in the type of ``i``. A descending loop runs over the distance from its start. Signed overflow is undefined in the source and taken to be
 absent; where an unsigned variable would have to wrap for the loop to go on, that is told as a note.
 """
 

@@ -1,8 +1,7 @@
 """Functions known by name: C's and C++'s math library, CUDA's float and double device functions, integer intrinsics and bit casts.
 
 Sources: ISO C 7.12; CUDA Math API Reference Manual (single and double precision mathematical functions, intrinsics, type casting
-intrinsics,
-integer intrinsics). Fast forms (``__expf``) are the function itself: their reduced accuracy is not part of a program's meaning.
+intrinsics, integer intrinsics). Fast forms (``__expf``) are the function itself: their reduced accuracy is not part of a program's meaning.
 Rounding-mode forms are read for round-to-nearest only.
 """
 
