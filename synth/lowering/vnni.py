@@ -19,7 +19,8 @@ from synth.passes.trace import Trace
 from synth.passes.vector_body import widest
 from synth.spec import DeviceSpec
 
-RAISES = ("simplify", "reduction_raise", "store_forward", "copy_elimination", "loop_contraction", "simplify")
+# cheapest first: whenever one of them has done something, the earlier ones are asked again
+RAISES = ("store_forward", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
 LIMIT = 200  # applications of one pass in a row: a pass that proposes for ever is a defect, not a reason to hang
 MIN_GAIN = 1.3
 SMALL_LOOP_WORK = 4096  # iterations below which starting threads costs more than it brings
@@ -33,8 +34,11 @@ def front(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     lowering.everywhere("loop_recovery")
     if any(isinstance(s, Launch) for s in walk(lowering.module.body)):
         raise UnsupportedError(f"a launch cannot be turned into loops: {lowering.refusal or 'no reason given'}")
-    for name in RAISES:
-        lowering.everywhere(name)
+    lowering.everywhere("simplify")
+    while any(lowering.progress(name) for name in RAISES):
+        lowering.everywhere("simplify")
+    lowering.everywhere("loop_contraction")
+    lowering.everywhere("simplify")
     return lowering.module, lowering.trace
 
 
@@ -77,6 +81,12 @@ class _Lowering:
         for _ in range(LIMIT):
             if not any(self.attempt(step) for step in pass_type.space(self.module, self.spec)):
                 return
+
+    def progress(self, name: str) -> bool:
+        """``everywhere``, and whether it changed something."""
+        before = len(self.trace)
+        self.everywhere(name)
+        return len(self.trace) > before
 
 
 def _vectorize(lowering: _Lowering) -> None:
