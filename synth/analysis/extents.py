@@ -128,9 +128,19 @@ def _eliminations(poly: Poly, monomial: Monomial, env: Env, scalars: set[Sym]) -
         for own, k in fact.terms.items():
             if k >= 0 or not own or c % -k:
                 continue
-            rest = list(monomial)
-            if not all(a in rest and rest.remove(a) is None for a in own):
+            rest = _without(monomial, own)
+            if rest is None:
                 continue
             if not all(isinstance(a, Var) and a.sym in scalars and (env.atom_range(a).lo or 0) >= 0 for a in rest):
                 continue
             yield poly + (Poly({tuple(rest): 1}) * fact).scaled(c // -k)
+
+
+def _without(monomial: Monomial, part: Monomial) -> list[Expr] | None:
+    """The factors of a monomial that are not those of ``part``; None when it does not contain them all."""
+    rest = list(monomial)
+    for atom in part:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return rest

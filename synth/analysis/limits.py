@@ -1,0 +1,37 @@
+"""Static limits of a launch: threads and dimensions of a block, grid, shared memory."""
+
+from __future__ import annotations
+
+from synth.ir.builder import int_value
+from synth.ir.dtypes import lanes, scalar
+from synth.ir.grammar import Alloc, Axis, For, Launch, Module, Space
+from synth.ir.traversal import walk
+from synth.spec import DeviceSpec
+
+_BLOCK = (Axis.BLOCK_X, Axis.BLOCK_Y, Axis.BLOCK_Z)
+_THREAD = (Axis.THREAD_X, Axis.THREAD_Y, Axis.THREAD_Z)
+
+
+def exceeded_limits(module: Module, spec: DeviceSpec) -> tuple[str, ...]:
+    """What certainly exceeds the device, in words; sizes that are not literals are checked when the program runs."""
+    found: list[str] = []
+    for launch in (s for s in walk(module.body) if isinstance(s, Launch)):
+        extents = {s.axis: int_value(s.hi) for s in walk(launch.body) if isinstance(s, For) and s.axis is not None}
+        block = [extents.get(a) or 1 for a in _THREAD]
+        threads = block[0] * block[1] * block[2]
+        if threads > spec.max_threads_per_block:
+            found.append(f"kernel '{launch.kernel}' has {threads} threads a block; {spec.name} allows {spec.max_threads_per_block}")
+        for axis, size, limit in zip(_BLOCK, [extents.get(a) or 1 for a in _BLOCK], spec.max_grid, strict=True):
+            if size > limit:
+                found.append(f"kernel '{launch.kernel}' has {size} blocks in {axis.value}; {spec.name} allows {limit}")
+        shared = sum(_bytes(s) for s in walk(launch.body) if isinstance(s, Alloc) and s.space is Space.SHARED)
+        if shared > spec.shared_bytes:
+            found.append(f"kernel '{launch.kernel}' has {shared} bytes of shared memory; {spec.name} allows {spec.shared_bytes}")
+    return tuple(found)
+
+
+def _bytes(s: Alloc) -> int:
+    size = scalar(s.dtype).bytes * lanes(s.dtype)
+    for extent in s.shape:
+        size *= int_value(extent) or 1
+    return size
