@@ -79,7 +79,7 @@ def mask_of(type_: Vec) -> Vec:
 @cache
 def by_operation() -> dict[tuple[str, Type], Intrinsic]:
     """Intrinsics by operation name (``add``, ``lt``, ``load``, ``cast:f32`` = from f32, ...) and operand or result vector type."""
-    return {key: intrinsic for key, intrinsic in _all()}
+    return dict(_all())
 
 
 @cache
