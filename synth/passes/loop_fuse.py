@@ -1,0 +1,76 @@
+"""``loop_fuse``: two nested loops become one."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from synth.errors import IllegalPassError
+from synth.ir.builder import const, int_value
+from synth.ir.grammar import Binary, For, Let, Module, Var
+from synth.ir.traversal import find_loop, loops, replace_stmt
+from synth.passes.base import Illegal, Legal, Verdict
+from synth.passes.loop_split import breaks
+from synth.spec import DeviceSpec
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFuse:
+    """Makes one loop of a perfect nest whose inner bounds are literals.
+
+    Before: ``for i in 0..m { for j in 0..8 { S(i, j) } }``
+    After:  ``for i.j in 0..m*8 { let i = i.j / 8; let j = i.j % 8; S(i, j) }``
+    """
+
+    name: ClassVar[str] = "loop_fuse"
+    outer: str
+    inner: str
+
+    @classmethod
+    def space(cls, module: Module, spec: DeviceSpec) -> tuple[Self, ...]:
+        """Perfect nests of serial loops."""
+        sites = {id(loop): site for site, loop in loops(module).items()}
+        return tuple(
+            cls(site, sites[id(loop.body[0])])
+            for site, loop in loops(module).items()
+            if len(loop.body) == 1 and isinstance(loop.body[0], For) and not _why_not(loop, loop.body[0])
+        )
+
+    # (i.j / n, i.j % n) runs over all pairs (i, j) in the order of the nest, for lower bounds 0 and an inner count n > 0.
+    def check(self, module: Module, spec: DeviceSpec) -> Verdict:
+        outer, inner = find_loop(module, self.outer), find_loop(module, self.inner)
+        if outer is None or inner is None:
+            return Illegal(f"there is no loop '{self.inner if outer else self.outer}'", self.outer)
+        if len(outer.body) != 1 or outer.body[0] is not inner:
+            return Illegal(f"'{self.inner}' is not alone in '{self.outer}'", self.outer)
+        reason = _why_not(outer, inner)
+        return Illegal(reason, self.outer) if reason else Legal()
+
+    def apply(self, module: Module, spec: DeviceSpec) -> Module:
+        outer, inner = find_loop(module, self.outer), find_loop(module, self.inner)
+        if outer is None or inner is None:
+            raise IllegalPassError(f"loop_fuse: there is no nest '{self.outer}', '{self.inner}'")
+        fused = outer.sym.fresh(f"{outer.sym.name}.{inner.sym.name}")
+        count, index = const(int_value(inner.hi) or 1, outer.dtype), Var(fused, outer.dtype)
+        lets = (Let(outer.sym, Binary("div", index, count)), Let(inner.sym, Binary("mod", index, count)))
+        one, zero = const(1, outer.dtype), const(0, outer.dtype)
+        new = For(fused, outer.dtype, zero, Binary("mul", outer.hi, count), one, (*lets, *inner.body), outer.axis, outer.loc)
+        return dataclasses.replace(module, body=replace_stmt(module.body, outer, new))
+
+
+def _why_not(outer: For, inner: For) -> str:
+    if outer.axis is not inner.axis:
+        return "the loops are bound to different axes"
+    if outer.dtype is not inner.dtype:
+        return "the loop variables have different types"
+    counts = [int_value(e) for e in (outer.lo, outer.step, inner.lo, inner.step)]
+    if counts != [0, 1, 0, 1]:
+        return "a loop does not run from 0 in steps of one"
+    trips = int_value(inner.hi)
+    if trips is None or trips < 1:
+        return "the inner loop has no literal positive count"
+    whole = int_value(outer.hi)
+    if whole is None or whole * trips > outer.dtype.max_int:
+        return "the product of the counts is not known to fit the loop variable"
+    return "a loop is left by break" if breaks(outer.body) or breaks(inner.body) else ""
