@@ -11,19 +11,34 @@ from collections.abc import Callable, Iterator, Mapping
 
 from synth.ir.grammar import (
     Alloc,
+    Binary,
+    Bitcast,
     Body,
+    Break,
+    Broadcast,
     Call,
+    Cast,
+    Const,
+    Continue,
     Expr,
     For,
     If,
+    Lane,
     Launch,
     Let,
     Load,
+    MakeVec,
+    Math,
     Module,
+    Reduce,
     Region,
+    Return,
+    Select,
     Stmt,
     Store,
     Sym,
+    Sync,
+    Unary,
     Var,
     While,
 )
@@ -31,33 +46,73 @@ from synth.ir.grammar import (
 # ------------------------------------------------------------------------------------------------------- children
 
 
+# The fields that hold subexpressions, in evaluation order; a star marks a tuple of them. Lookups by exact class: these run everywhere.
+_EXPR_FIELDS: dict[type, tuple[str, ...]] = {
+    Const: (),
+    Var: (),
+    Load: ("*index", "mask"),
+    Unary: ("a",),
+    Binary: ("a", "b"),
+    Cast: ("a",),
+    Bitcast: ("a",),
+    Select: ("cond", "a", "b"),
+    Math: ("*args",),
+    Broadcast: ("a",),
+    MakeVec: ("*elems",),
+    Lane: ("a",),
+    Reduce: ("a",),
+}
+_STMT_FIELDS: dict[type, tuple[str, ...]] = {
+    Let: ("value",),
+    Alloc: ("*shape", "*init"),
+    Store: ("*index", "value", "mask"),
+    For: ("lo", "hi", "step"),
+    While: ("cond",),
+    If: ("cond",),
+    Sync: (),
+    Call: ("*dests", "*args"),
+    Launch: (),
+    Break: (),
+    Continue: (),
+    Return: (),
+}
+
+
 def expr_children(expr: Expr) -> tuple[Expr, ...]:
     """The direct subexpressions, in evaluation order."""
-    found: list[Expr] = []
-    for name in expr.__slots__:
-        value = getattr(expr, name)
-        if isinstance(value, Expr):
-            found.append(value)
-        elif isinstance(value, tuple):
-            found.extend(v for v in value if isinstance(v, Expr))
-    return tuple(found)
+    match expr:
+        case Binary():
+            return (expr.a, expr.b)
+        case Const() | Var():
+            return ()
+        case Load():
+            return expr.index if expr.mask is None else (*expr.index, expr.mask)
+        case Select():
+            return (expr.cond, expr.a, expr.b)
+        case Math():
+            return expr.args
+        case MakeVec():
+            return expr.elems
+        case _:
+            return (expr.a,)
 
 
 def map_expr_children(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
     """``expr`` with ``fn`` applied to each direct subexpression; the same object when nothing changes."""
     changes: dict[str, object] = {}
-    for name in expr.__slots__:
-        value = getattr(expr, name)
-        if isinstance(value, Expr):
-            new: object = fn(value)
-        elif isinstance(value, tuple) and value and isinstance(value[0], Expr):
-            new = tuple(fn(v) for v in value)
-            if all(a is b for a, b in zip(new, value, strict=True)):
-                new = value
-        else:
+    for name in _EXPR_FIELDS[type(expr)]:
+        if name[0] == "*":
+            name = name[1:]
+            many: tuple[Expr, ...] = getattr(expr, name)
+            mapped = tuple([fn(v) for v in many])
+            if any(a is not b for a, b in zip(mapped, many, strict=True)):
+                changes[name] = mapped
             continue
-        if new is not value:
-            changes[name] = new
+        value: Expr | None = getattr(expr, name)
+        if value is not None:
+            new = fn(value)
+            if new is not value:
+                changes[name] = new
     return dataclasses.replace(expr, **changes) if changes else expr  # type: ignore[arg-type]
 
 
@@ -67,10 +122,12 @@ def rewrite_expr(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
 
 
 def walk_expr(expr: Expr) -> Iterator[Expr]:
-    """``expr`` and all its subexpressions, parents first."""
-    yield expr
-    for child in expr_children(expr):
-        yield from walk_expr(child)
+    """``expr`` and all its subexpressions, parents first, left to right."""
+    pending = [expr]
+    while pending:
+        here = pending.pop()
+        yield here
+        pending.extend(reversed(expr_children(here)))
 
 
 def region_exprs(region: Region) -> tuple[Expr, ...]:
@@ -80,16 +137,17 @@ def region_exprs(region: Region) -> tuple[Expr, ...]:
 def stmt_exprs(stmt: Stmt) -> tuple[Expr, ...]:
     """The expressions a statement evaluates itself (not those of nested bodies); regions give their indexes and extents."""
     found: list[Expr] = []
-    for name in stmt.__slots__:
-        value = getattr(stmt, name)
-        if isinstance(value, Expr):
-            found.append(value)
-        elif isinstance(value, tuple):
-            for item in value:
-                if isinstance(item, Expr):
-                    found.append(item)
-                elif isinstance(item, Region):
-                    found.extend(region_exprs(item))
+    for name in _STMT_FIELDS[type(stmt)]:
+        if name[0] != "*":
+            value = getattr(stmt, name)
+            if value is not None:
+                found.append(value)
+            continue
+        for item in getattr(stmt, name[1:]) or ():
+            if isinstance(item, Region):
+                found.extend(region_exprs(item))
+            else:
+                found.append(item)
     return tuple(found)
 
 
@@ -136,24 +194,28 @@ def all_exprs(body: Body) -> Iterator[Expr]:
 def map_stmt_exprs(stmt: Stmt, fn: Callable[[Expr], Expr]) -> Stmt:
     """``stmt`` with ``fn`` applied to each whole expression it evaluates itself."""
 
-    def item(value: object) -> object:
-        if isinstance(value, Expr):
+    def item(value: Expr | Region) -> Expr | Region:
+        if not isinstance(value, Region):
             return fn(value)
-        if isinstance(value, Region):
-            return Region(value.buf, tuple(fn(e) for e in value.index), tuple(fn(e) for e in value.extent))
-        return value
+        new = Region(value.buf, tuple([fn(e) for e in value.index]), tuple([fn(e) for e in value.extent]))
+        same = all(a is b for a, b in zip(region_exprs(new), region_exprs(value), strict=True))
+        return value if same else new
 
     changes: dict[str, object] = {}
-    for name in stmt.__slots__:
-        value = getattr(stmt, name)
-        if isinstance(value, Expr):
-            new: object = fn(value)
-        elif isinstance(value, tuple) and any(isinstance(v, Expr | Region) for v in value):
-            new = tuple(item(v) for v in value)
-        else:
+    for name in _STMT_FIELDS[type(stmt)]:
+        if name[0] == "*":
+            name = name[1:]
+            many = getattr(stmt, name)
+            if many:
+                mapped = tuple([item(v) for v in many])
+                if any(a is not b for a, b in zip(mapped, many, strict=True)):
+                    changes[name] = mapped
             continue
-        if new != value:
-            changes[name] = new
+        value = getattr(stmt, name)
+        if value is not None:
+            new = fn(value)
+            if new is not value:
+                changes[name] = new
     return dataclasses.replace(stmt, **changes) if changes else stmt  # type: ignore[arg-type]
 
 
