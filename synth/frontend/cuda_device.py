@@ -6,6 +6,8 @@ Functions", "Read-Only Data Cache Load Function", "Variable Memory Space Specifi
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +27,7 @@ from synth.ir.grammar import Alloc, Body, Call, Const, Expr, Load, MakeVec, Regi
 
 _U32, _I32 = DType.U32, DType.I32
 FULL_MASK = 0xFFFFFFFF
+_ZEROED_ELEMENTS = 4096  # longest device variable whose zeros are listed in its ``Alloc``
 
 Triple = tuple[Expr, Expr, Expr]
 
@@ -153,9 +156,19 @@ class CudaDevice(Dialect):
                     place, _ = declarations.make_array(reader, declaration, type_, initial, flat=True, space=space)
                 else:
                     place = declarations.allocate(reader, declaration.spelling, type_, declaration, space=space)
-            reader.module_allocs.extend(emitted)
+            reader.module_allocs.extend(_zeroed(s) for s in emitted)
             self.device_globals[key] = place
         return self.device_globals[key]
+
+
+def _zeroed(statement: Stmt) -> Stmt:
+    """A device variable without initialiser starts as zeros."""
+    if not isinstance(statement, Alloc) or statement.init is not None or not isinstance(statement.dtype, DType):
+        return statement
+    total = math.prod(int(e.value) if isinstance(e, Const) else 0 for e in statement.shape)
+    if not 0 < total <= _ZEROED_ELEMENTS:
+        return statement
+    return dataclasses.replace(statement, init=(literal(0, statement.dtype),) * total)
 
 
 def _has_constant_value(declaration: Cursor) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clang.cindex import CursorKind
 
-from synth.frontend.reader import blocks, clang, declarations, expressions, functions, lvalues, mathlib, memory
+from synth.frontend.reader import blocks, clang, declarations, expressions, facts, functions, lvalues, mathlib, memory
 from synth.frontend.reader.arithmetic import literal
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import PLACES, Fixed, Place, Value
@@ -124,7 +124,7 @@ def _object(reader: Reader, member: Cursor) -> Place | None:
 
 def _modifiable(reader: Reader, this: Place | None, callee: Cursor, cursor: Cursor) -> Place | None:
     """A temporary object that a non-const method is called on gets storage."""
-    if not isinstance(this, Fixed) or callee.is_const_method():
+    if not isinstance(this, Fixed) or not facts.changes_object(reader.unit, callee):
         return this
     return declarations.introduce(reader, "temporary", this.type, this.value, cursor, modified=True)
 

@@ -80,8 +80,16 @@ def array_rank(type_: object) -> int:
     return rank
 
 
-def roots(cursor: Cursor) -> Iterator[Cursor]:
-    """The declarations of the variables that an lvalue is a part of; none when it lies behind a pointer."""
+THIS = 0  # stands for the object of a member function among the keys
+
+
+def root_keys(cursor: Cursor) -> set[int]:
+    """Keys of the variables that an lvalue is a part of (``THIS`` for a member of the current object)."""
+    return {THIS if d is None else declaration_key(d) for d in roots(cursor)}
+
+
+def roots(cursor: Cursor) -> Iterator[Cursor | None]:
+    """The declarations of the variables that an lvalue is a part of, None for the current object; none when it lies behind a pointer."""
     cursor = strip(cursor)
     kind = cursor.kind
     if kind == CursorKind.DECL_REF_EXPR:
@@ -89,7 +97,9 @@ def roots(cursor: Cursor) -> Iterator[Cursor]:
             yield cursor.referenced
     elif kind == CursorKind.MEMBER_REF_EXPR:
         inner = operands(cursor)
-        if inner and inner[0].type.get_canonical().kind != TypeKind.POINTER:
+        if not inner or strip(inner[0]).kind == CursorKind.CXX_THIS_EXPR:
+            yield None
+        elif inner[0].type.get_canonical().kind != TypeKind.POINTER:
             yield from roots(inner[0])
     elif kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
         base = strip(operands(cursor)[0])
@@ -107,6 +117,19 @@ def roots(cursor: Cursor) -> Iterator[Cursor]:
         yield from roots(sides[0] if binary_operator(cursor) == "=" else sides[-1])
     elif kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) in ("pre++", "pre--"):
         yield from roots(operands(cursor)[0])
+
+
+def changes_object(unit: Unit, callee: Cursor) -> bool:
+    """Whether a member function may change its object, or returns a reference into it."""
+    if callee.is_const_method() or callee.is_static_method():
+        return False
+    definition = definition_of(callee)
+    if definition is None or THIS in facts_of(unit, definition).touched():
+        return True
+    if definition.result_type.get_canonical().kind != TypeKind.LVALUEREFERENCE:
+        return False
+    found = [n for n in definition.walk_preorder() if n.kind == CursorKind.RETURN_STMT]
+    return any(THIS in root_keys(o) or strip(o).kind == CursorKind.UNARY_OPERATOR for n in found for o in operands(n))
 
 
 def _plain_target(statement: Cursor) -> Cursor | None:
@@ -188,15 +211,15 @@ class _Walk:
                 self.visit(operand)
 
     def modify(self, lvalue: Cursor) -> None:
-        keys = {declaration_key(d) for d in roots(lvalue)}
+        keys = root_keys(lvalue)
         self.facts.modified |= keys
         self.facts.nested |= keys
 
     def address(self, lvalue: Cursor) -> None:
         for declaration in roots(lvalue):
-            key = declaration_key(declaration)
+            key = THIS if declaration is None else declaration_key(declaration)
             self.facts.addressed.add(key)
-            if is_array(declaration.type):
+            if declaration is not None and is_array(declaration.type):
                 self.facts.flat.add(key)
 
     def bind(self, lvalue: Cursor, const: bool) -> None:
@@ -236,7 +259,7 @@ class _Walk:
                 self.visit(child)
             return
         operator_call = callee.kind == CursorKind.CXX_METHOD and bool(arguments) and not self._is_member_call(cursor)
-        if callee.kind == CursorKind.CXX_METHOD and not callee.is_const_method() and not callee.is_static_method():
+        if callee.kind == CursorKind.CXX_METHOD and changes_object(self.unit, callee):
             self.modify_object(cursor, arguments, operator_call)
         bound = arguments[1:] if operator_call else arguments
         declared = parameters(callee)
@@ -263,7 +286,9 @@ class _Walk:
         first = next(iter(children(cursor)), None)
         if first is not None and strip(first).kind == CursorKind.MEMBER_REF_EXPR:
             inner = operands(strip(first))
-            if inner:
+            if not inner or strip(inner[0]).kind == CursorKind.CXX_THIS_EXPR:
+                self.facts.modified.add(THIS)
+            else:
                 self.modify(inner[0])
 
     def by_reference(self, callee: Cursor, position: int, argument: Cursor, referent: object) -> None:

@@ -15,8 +15,10 @@ from synth.errors import SourceError
 from synth.frontend.reader import clang, declarations, escapes, expressions, facts, initialisers, lvalues, memory, statements
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import Fixed, NoValue, Place, PlacePointer, Value
-from synth.frontend.reader.reader import MAX_INLINE_DEPTH, Function, Reader
+from synth.frontend.reader.reader import MAX_INLINE_DEPTH, MAX_STATEMENTS, Function, Reader
 from synth.frontend.reader.types import CType, ReferenceType, Void, ctype_of, has_array
+
+_CALL_COST = 20  # statements that one inlined call counts for: a guard against calls that double at every level
 
 
 def bind_parameter(reader: Reader, definition: Cursor, parameter: Cursor, value: Value, where: Cursor) -> None:
@@ -46,6 +48,9 @@ def inline(reader: Reader, call: Cursor, definition: Cursor, arguments: Sequence
     key = clang.declaration_key(definition)
     if key in reader.inlining:
         raise reader.refuse(f"recursive function '{name}'", call, "write it as a loop")
+    reader.emitted += _CALL_COST
+    if reader.emitted > MAX_STATEMENTS:
+        raise reader.refuse(f"the program has more than {MAX_STATEMENTS // _CALL_COST} calls after inlining", call, "reduce the expansion")
     if len(reader.inlining) >= MAX_INLINE_DEPTH:
         raise reader.refuse(f"calls nested more than {MAX_INLINE_DEPTH} deep", call, "flatten the call chain")
     if definition.type.kind.name == "FUNCTIONPROTO" and definition.type.is_function_variadic():

@@ -158,3 +158,20 @@ def test_methods_constructors_and_operators(evaluate):
         Complex d = c - b; o[5] = d.re; a = d; o[6] = a.im;
     """
     assert evaluate(body, np.float32, 7, prelude=prelude).tolist() == [-5, 10, 0, 12, -4, 9, -8]
+
+
+def test_methods_that_change_nothing_leave_their_object_immutable(read):
+    text = """
+        struct Matrix { float *data; int stride; float &at(int i, int j) { return data[i * stride + j]; } };
+        void f(float *a, int n) { Matrix m{a, n}; m.at(1, 2) = m.at(0, 1) + 1; }
+    """
+    assert [type(s).__name__ for s in walk(read(text).body)] == ["Store"]
+
+
+def test_methods_that_change_their_object_through_this(evaluate):
+    prelude = """
+        struct Stack { int v[4]; int n; void push(int x) { v[n++] = x; } int &top() { return v[n - 1]; } void twice(int x) { push(x); this->push(x + 1); } };
+    """.replace("; void", ";\n void")
+    assert (
+        evaluate("Stack s; s.n = 0; s.push(3); s.twice(5); s.top() += 10; o[0] = s.v[0] * 100 + s.v[2] + s.n;", prelude=prelude)[0] == 319
+    )
