@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from synth.ir.dtypes import DType, Type, Vec, lanes, scalar
 from synth.ir.grammar import Binary, Broadcast, Cast, Const, Expr, Load, Math, Select, Sym, Unary, Var
+from synth.ir.rounding import round_float
 
 
 def const(value: int | float | bool, type_: DType) -> Const:
-    """A literal of the given type; Python ints become floats for float types."""
-    return Const(float(value) if type_.is_float else value, type_)
+    """A literal of the given type; for float types, the value rounded to it."""
+    return Const(round_float(float(value), type_) if type_.is_float else value, type_)
 
 
 def i32(value: int) -> Const:
@@ -16,7 +17,7 @@ def i32(value: int) -> Const:
 
 
 def f32(value: float) -> Const:
-    return Const(value, DType.F32)
+    return const(value, DType.F32)
 
 
 def true() -> Const:
