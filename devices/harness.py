@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from devices.device import Program, Run, Timing
 from devices.sandbox import Completed, Ending, Limits, run_command, workspace
@@ -24,9 +25,9 @@ from synth.ir.grammar import Param, Role, Space
 RUNTIME = Path(__file__).parent / "runtime"
 RUNTIME_HEADERS = (RUNTIME / "xp_memory.h", RUNTIME / "record.h")
 TIMING_PROTOCOL = (
-    "wall clock in the harness process around the call, warm cache; at least 2 warm-up calls, more until two in a row differ by less than 10% "
-    "(at most 20); then at least 5 samples and 50 ms in total, at most 1000 samples; calls under 10 us in batches; in-out buffers restored "
-    "before each sample outside the clock; the median counts"
+    "wall clock in the harness process around the call, warm cache; at least 2 warm-up calls, more until two in a row differ by less "
+    "than 10% (at most 20); then at least 5 samples and 50 ms in total, at most 1000 samples; calls under 10 us in batches; in-out buffers "
+    "restored before each sample outside the clock; the median counts"
 )
 
 C_TYPES: dict[DType, str] = {
@@ -44,6 +45,8 @@ C_TYPES: dict[DType, str] = {
     DType.F64: "double",
 }
 
+Bytes = NDArray[np.uint8]
+
 _MAGIC = 0x31504958
 _HEADER_WORDS, _CASE_WORDS, _ARGUMENT_WORDS, _RECORD_BYTES = 20, 8, 8, 16384
 _STATES = {0: "not_started", 1: "running", 2: "done", 3: "failed"}
@@ -53,8 +56,8 @@ _KIND = {Space.HOST: 0, Space.GLOBAL: 1}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How one case is run: order of threads (0 forward, 1 backward, 2 shuffled), buffers at the end (0) or start (1) of their mapping, the byte that
-    poisons outputs, and the alignment of buffers in bytes."""
+    """How one case is run: order of threads (0 forward, 1 backward, 2 shuffled), buffers at the end (0) or start (1) of their mapping, the
+    byte that poisons outputs, and the alignment of buffers in bytes."""
 
     order: int = 0
     placement: int = 0
@@ -74,21 +77,23 @@ class Settings:
 
 
 def glue_text(program: Program, include_name: str, entry: str, launch: str = "") -> str:
-    """The lines that include the user's text and call its entry with the arguments in order. ``launch`` is the prefix and suffix around a bare
-    kernel's call, with ``{arguments}`` in it; empty for a host function."""
+    """The lines that include the user's text and call its entry with the arguments in order. ``launch`` is the call of a bare kernel, with
+    ``{arguments}`` in it; empty for a host function."""
     arguments = ", ".join(_argument(i, p) for i, p in enumerate(program.params))
     call = launch.replace("{arguments}", arguments) if launch else f"::{entry}({arguments})"
     return "\n".join(
         [
-            "#define main xp_source_main",
-            f'#include "{include_name}"',
-            "#undef main",
             "namespace xp_glue {",
             "struct Pointer {",
             "  void* at;",
             "  template <class T> operator T*() const { return static_cast<T*>(at); }",
             "};",
             "}",
+            # The user's macros come after every header of ours: they may have any name.
+            *(f"#define {name} {value}" for name, value in program.defines.items()),
+            "#define main xp_source_main",
+            f'#include "{include_name}"',
+            "#undef main",
             f'extern "C" void xp_entry([[maybe_unused]] void** xp_arguments) {{ {call}; }}',
             "",
         ]
@@ -131,15 +136,14 @@ class _Writer:
 
     def __init__(self) -> None:
         self.words: list[int] = []
-        self.blobs: list[bytes | Array] = []
+        self.blobs: list[bytes] = []
         self.size = 0
 
-    def blob(self, data: bytes | Array) -> int:
+    def blob(self, data: bytes) -> int:
         """Adds data, 64-byte aligned; its offset counts from the end of the table."""
         offset = self.size
-        length = data.nbytes if isinstance(data, np.ndarray) else len(data)
         self.blobs.append(data)
-        self.size += (length + 63) // 64 * 64
+        self.size += _aligned(len(data))
         return offset
 
 
@@ -189,7 +193,7 @@ def _write_input(
                 stored[place] = base + writer.blob(argument.name.encode()[:63] + b"\0")
                 if argument.data is not None:
                     flat = np.ascontiguousarray(argument.data, dtype=NUMPY_DTYPES[argument.dtype]).reshape(-1)
-                    stored[index, -1 - position] = base + writer.blob(flat)
+                    stored[index, -1 - position] = base + writer.blob(flat.tobytes())
             name_offset = stored[place]
             kind = 1 if settings.device_memory else _KIND.get(settings.spaces.get(argument.name, Space.HOST), 0)
             # 2: data that a call may change, to be restored between timed calls
@@ -202,16 +206,14 @@ def _write_input(
     with path.open("wb") as handle:
         handle.write(struct.pack(f"<{table_words}Q", *header, *case_words, *argument_words).ljust(base, b"\0"))
         for blob in writer.blobs:
-            data = blob.tobytes() if isinstance(blob, np.ndarray) and blob.nbytes < 4096 else blob
-            handle.write(data)
-            length = data.nbytes if isinstance(data, np.ndarray) else len(data)
-            handle.write(b"\0" * (-length % 64))
+            handle.write(blob)
+            handle.write(b"\0" * (-len(blob) % 64))
     return layouts, max(out, 4096)
 
 
 def _scalar_bytes(argument: ScalarArg) -> bytes:
     if argument.dtype.is_float:
-        return np.asarray(argument.value, dtype=NUMPY_DTYPES[argument.dtype]).tobytes()
+        return bytes(np.asarray(argument.value, dtype=NUMPY_DTYPES[argument.dtype]).tobytes())
     if argument.dtype is DType.BOOL:
         return bytes([bool(argument.value)])
     return (int(argument.value) & (2**argument.dtype.bits - 1)).to_bytes(argument.dtype.bytes, "little")
@@ -223,9 +225,9 @@ def _message(raw: bytes, completed: Completed) -> str:
     return f"{text}\n{said[-2000:]}" if said and text else text or said[-2000:]
 
 
-def _read_run(memory: Array, layout: _Layout, completed: Completed, timeout: float) -> Run:
-    state, status, _claimed, _samples = struct.unpack_from("<4Q", memory, layout.record)
-    (seconds,) = struct.unpack_from("<d", memory, layout.record + 32)
+def _read_run(memory: Bytes, layout: _Layout, completed: Completed, timeout: float) -> Run:
+    state, status, _claimed, _samples = struct.unpack_from("<4Q", memory.data, layout.record)
+    (seconds,) = struct.unpack_from("<d", memory.data, layout.record + 32)
     log = _message(memory[layout.record + 40 : layout.record + 2048].tobytes(), completed)
     match _STATES.get(state):
         case "done":
@@ -240,10 +242,12 @@ def _read_run(memory: Array, layout: _Layout, completed: Completed, timeout: flo
             return Run(Status.CRASH, {}, f"the harness ended with {completed.ending.value} {completed.code}\n{log}".strip(), seconds)
 
 
-def _array(memory: Array, dtype: DType, count: int, offset: int) -> Array:
+def _array(memory: Bytes, dtype: DType, count: int, offset: int) -> Array:
     if dtype is DType.BOOL:
-        return memory[offset : offset + count] != 0
-    return memory[offset : offset + count * dtype.bytes].view(NUMPY_DTYPES[dtype]).copy()
+        flags: Array = memory[offset : offset + count] != 0
+        return flags
+    copied: Array = memory[offset : offset + count * dtype.bytes].copy().view(NUMPY_DTYPES[dtype])
+    return copied
 
 
 def execute(
@@ -254,7 +258,7 @@ def execute(
     timeout: float,
     limits: Limits | None = None,
 ) -> tuple[Run, ...]:
-    """Runs ``program`` on ``planned`` (index of a case, how to run it), all in one sandboxed process, within ``timeout`` seconds together."""
+    """Runs ``program`` on ``planned`` (index of a case, how to run it), all in one sandboxed process, within ``timeout`` seconds."""
     if not planned:
         return ()
     with workspace() as folder:
@@ -271,14 +275,14 @@ def measure(program: Path, case: TestCase, settings: Settings, timeout: float, l
         run = _read_run(memory, layouts[0], completed, timeout)
         if run.status is not Status.OK:
             return Timing(run.status, (), TIMING_PROTOCOL, run.log), run
-        count = struct.unpack_from("<Q", memory, layouts[0].record + 24)[0]
-        samples = struct.unpack_from(f"<{count}d", memory, layouts[0].record + 2048)
+        count = struct.unpack_from("<Q", memory.data, layouts[0].record + 24)[0]
+        samples = struct.unpack_from(f"<{count}d", memory.data, layouts[0].record + 2048)
         return Timing(Status.OK, samples, TIMING_PROTOCOL), run
 
 
 def _launch(
     program: Path, folder: Path, size: int, mode: str, settings: Settings, timeout: float, limits: Limits | None
-) -> tuple[Array, Completed]:
+) -> tuple[Bytes, Completed]:
     with (folder / "output").open("wb") as handle:
         handle.truncate(size)
     completed = run_command([program, folder / "input", folder / "output", mode], timeout, folder, limits, settings.environment)

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 
 from devices.build_cache import FORMAT, Step, build_once, compiler_version, digest, shared_object
 from devices.device import Build, Program, Run, Timing
-from devices.harness import RUNTIME, RUNTIME_HEADERS, Plan, Settings, case_problem, execute, glue_text, measure
+from devices.harness import RUNTIME, RUNTIME_HEADERS, Plan, Settings, execute, glue_text, measure
 from devices.sandbox import cache_root, file_lock
 from devices.status import Status
 from synth.evidence.cases import TestCase
@@ -55,8 +55,7 @@ class NativeCpu:
     kind: str = "hardware"
 
     def flags(self, program: Program) -> tuple[str, ...]:
-        defines = tuple(f"-D{name}={value}" for name, value in program.defines.items())
-        return (*COMMON_FLAGS, *(REFERENCE_FLAGS if self.reference else FAST_FLAGS), *defines)
+        return (*COMMON_FLAGS, *(REFERENCE_FLAGS if self.reference else FAST_FLAGS))
 
     def build(self, program: Program) -> Build:
         version = compiler_version(COMPILER)

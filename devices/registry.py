@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from devices.device import Device
+from devices.emulated_cuda import EmulatedCuda
 from devices.native_cpu import NativeCpu
 from synth.errors import UnsupportedError, UsageError
 from synth.spec import SPECS, find_spec
 
 
 def find_device(dialect: str, target: str | None = None, prefer: str | None = None, *, oracle: bool = False) -> Device:
-    """The device for ``dialect`` and ``target`` (a name of ``synth.spec.SPECS``, or None for the dialect's default): hardware where it is found, else
-    an emulator. ``prefer`` is ``hardware`` or ``emulated`` and is then required. ``oracle`` asks for strict arithmetic (no contraction).
+    """The device for ``dialect`` and ``target`` (a name of ``synth.spec.SPECS``, or None for the dialect's default): hardware where it
+    is found, else an emulator. ``prefer`` is ``hardware`` or ``emulated`` and is then required. ``oracle`` asks for strict arithmetic (no
+    contraction).
 
     Raises UsageError for an unknown target and UnsupportedError when there is no such device.
     """
@@ -22,4 +24,6 @@ def find_device(dialect: str, target: str | None = None, prefer: str | None = No
         if prefer == "emulated":
             raise UnsupportedError("there is no emulator of the CPU", hint="use the hardware device")
         return NativeCpu(spec, reference=oracle)
+    if spec.dialect == "cuda" and prefer != "hardware":
+        return EmulatedCuda(spec)
     raise UnsupportedError(f"there is no device for dialect {dialect}")

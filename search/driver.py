@@ -22,6 +22,7 @@ from search.tuning import Tuner
 from synth.errors import UnsupportedError
 from synth.ir.grammar import Module
 from synth.passes.base import Pass
+from synth.passes.trace import print_trace
 from synth.spec import DeviceSpec
 
 
@@ -184,7 +185,7 @@ class Driver:
         self._evaluations += 1
         if completed and evaluation and evaluation.status is Status.OK and (self._best is None or reward > self._best[0]):
             self._best = (reward, completed, evaluation)
-        trace = " | ".join(map(str, completed.trace)) if completed else ""
+        trace = print_trace(completed.trace) if completed else ""
         visit = Visit(" | ".join(map(str, leaf.sketch)), trace, reward, evaluation, reused)
         self._visits.append(visit)
         if self.progress:

@@ -23,9 +23,6 @@ class ModelRewrite:
     digest: str
     module: Module = field(repr=False, compare=False)
 
-    def __str__(self) -> str:
-        return f"{self.name}{{under={self.under}, digest={self.digest}}}"
-
     @classmethod
     def space(cls, module: Module, spec: DeviceSpec) -> tuple[ModelRewrite, ...]:
         """Nothing by itself: a rewriting comes from a model."""

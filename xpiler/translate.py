@@ -33,6 +33,7 @@ from synth.ir.grammar import Module
 from synth.lowering import vnni
 from synth.lowering.report import structure
 from synth.passes.base import Pass
+from synth.passes.trace import print_step
 from synth.source import Source
 from synth.spec import DEFAULT_TARGET, DeviceSpec, find_spec
 from xpiler.options import Options
@@ -226,7 +227,7 @@ class _Job:
             chosen.candidate.program.text if keep else None,
             evidence,
             self.options.evidence,
-            tuple(map(str, chosen.trace)),
+            tuple(map(print_step, chosen.trace)),
             self.clock.stop(),
             (*self.diagnostics, *((extra,) if extra else ())),
             structure(chosen.module).to_json(),

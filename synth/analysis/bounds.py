@@ -28,15 +28,13 @@ def check_bounds(module: Module) -> tuple[BoundsFinding, ...]:
     """A finding for every access of a buffer whose shape is known."""
     shapes: dict[Sym, tuple[Expr, ...]] = {p.sym: p.shape for p in module.params if p.shape}
     shapes |= {s.sym: s.shape for s in walk(module.body) if isinstance(s, Alloc)}
-    found: dict[tuple[object, ...], BoundsFinding] = {}
+    found: list[BoundsFinding] = []
     for access in accesses(module.body, module_env(module)):
         shape = shapes.get(access.buf)
         if shape is None or not shape or access.region is not None:
             continue
-        finding = _check(access, shape)
-        key = (access.buf, access.index, access.stmt.loc, access.is_write, access.env.facts)
-        found[key] = finding
-    return tuple(found.values())
+        found.append(_check(access, shape))
+    return tuple(found)
 
 
 def _check(access: Access, shape: tuple[Expr, ...]) -> BoundsFinding:
