@@ -170,8 +170,13 @@ def test_methods_that_change_nothing_leave_their_object_immutable(read):
 
 def test_methods_that_change_their_object_through_this(evaluate):
     prelude = """
-        struct Stack { int v[4]; int n; void push(int x) { v[n++] = x; } int &top() { return v[n - 1]; } void twice(int x) { push(x); this->push(x + 1); } };
-    """.replace("; void", ";\n void")
+        struct Stack {
+            int v[4]; int n;
+            void push(int x) { v[n++] = x; }
+            int &top() { return v[n - 1]; }
+            void twice(int x) { push(x); this->push(x + 1); }
+        };
+    """
     assert (
         evaluate("Stack s; s.n = 0; s.push(3); s.twice(5); s.top() += 10; o[0] = s.v[0] * 100 + s.v[2] + s.n;", prelude=prelude)[0] == 319
     )
