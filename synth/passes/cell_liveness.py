@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from synth.ir.grammar import Alloc, Body, Call, Expr, For, If, Launch, Load, Region, Stmt, Store, Sym, While
 from synth.ir.traversal import bodies, stmt_exprs, walk_expr, written_buffers
-from synth.passes.concrete import UNKNOWN, Cell, Machine, NotConcrete, touches
+from synth.passes.concrete import UNKNOWN, Cell, Machine, NotConcrete, Value, static_cost, touches
 
-_BUDGET = 50_000
+_BUDGET = 20_000
 _MAX_TRIPS = 4096
 
 
@@ -44,7 +44,7 @@ class Liveness:
 def live_after(buffer: Sym, places: tuple[Place, ...], known: Machine, is_param: bool) -> Liveness:
     """Live cells of ``buffer`` at the innermost of ``places``. ``known`` holds what is known about scalars there."""
     found = Liveness(buffer)
-    scan = _Scan(found, Machine(0, strict=False, cells=dict(known.cells), values=dict(known.values)))
+    scan = _Scan(found, Machine(0, strict=False, cells=_scalars(known.cells), values=dict(known.values)))
     for level in range(len(places) - 1, -1, -1):
         place = places[level]
         scan.body(place.body[place.after :], certain=True)
@@ -62,6 +62,11 @@ def live_after(buffer: Sym, places: tuple[Place, ...], known: Machine, is_param:
     return found
 
 
+def _scalars(cells: dict[Cell, Value]) -> dict[Cell, Value]:
+    """What is known about mutable scalars: all that control and indexes depend on in practice."""
+    return {cell: value for cell, value in cells.items() if not cell[1]}
+
+
 @dataclass(slots=True)
 class _Scan:
     found: Liveness
@@ -69,6 +74,8 @@ class _Scan:
 
     def body(self, stmts: Body, certain: bool) -> None:
         for stmt in stmts:
+            if (self.found.buffer, ()) in self.found.cells:
+                return  # a scalar has one cell
             if not touches(stmt, frozenset({self.found.buffer})):
                 self._skip(stmt)
             elif not self._exactly(stmt, certain):
@@ -77,8 +84,8 @@ class _Scan:
     def forget(self, stmts: Body) -> None:
         """Drops what is known about scalars that ``stmts`` may change."""
         for sym in written_buffers(stmts):
-            for cell in [c for c in self.machine.cells if c[0] == sym]:
-                self.machine.cells[cell] = UNKNOWN
+            if (sym, ()) in self.machine.cells:
+                self.machine.cells[sym, ()] = UNKNOWN
 
     def _skip(self, stmt: Stmt) -> None:
         if isinstance(stmt, Store) or not bodies(stmt):
@@ -89,6 +96,8 @@ class _Scan:
 
     def _exactly(self, stmt: Stmt, certain: bool) -> bool:
         """Runs ``stmt`` with concrete control; False when that is not possible."""
+        if static_cost(stmt) > _BUDGET:
+            return False
         live, killed = set(self.found.cells), set(self.found.killed)
 
         def read(cell: Cell) -> None:
@@ -107,7 +116,7 @@ class _Scan:
         except NotConcrete:
             return False
         self.found.cells, self.found.killed = live, killed
-        self.machine.cells, self.machine.values = trial.cells, trial.values
+        self.machine.cells, self.machine.values = _scalars(trial.cells), trial.values
         return True
 
     def _roughly(self, stmt: Stmt, certain: bool) -> None:
@@ -136,6 +145,8 @@ class _Scan:
                 self.forget((stmt,))
 
     def _trips(self, loop: For) -> range | None:
+        if static_cost(loop) > _BUDGET:
+            return None
         try:
             trips = range(self.machine.number(loop.lo), self.machine.number(loop.hi), self.machine.number(loop.step))
         except NotConcrete:

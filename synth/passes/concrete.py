@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from synth.ir import builder as b
 from synth.ir.dtypes import DType, Vec
 from synth.ir.grammar import Alloc, Binary, Body, Cast, Const, Expr, For, If, Let, Load, Select, Stmt, Store, Sym, Unary, Var, While
-from synth.ir.traversal import read_buffers, written_buffers
+from synth.ir.traversal import bodies, read_buffers, written_buffers
 from synth.passes.recovery_refit import evaluate_binary, wrap_int
 
 Cell = tuple[Sym, tuple[int, ...]]
@@ -64,13 +65,13 @@ def _as_fold(value: Value, op: str) -> Fold | Unknown:
 
 def combine(op: str, x: Value, y: Value) -> Value:
     """``op`` of two values, associative and commutative over the reals; MIXED when it is no fold by one operator over distinct cells."""
-    a, b = _as_fold(x, op), _as_fold(y, op)
-    if isinstance(a, Unknown) or isinstance(b, Unknown):
-        return UNKNOWN if UNKNOWN in (a, b) else MIXED
-    if op in ("add", "mul") and not a.cells.isdisjoint(b.cells):
+    first, second = _as_fold(x, op), _as_fold(y, op)
+    if isinstance(first, Unknown) or isinstance(second, Unknown):
+        return UNKNOWN if UNKNOWN in (first, second) else MIXED
+    if op in ("add", "mul") and not first.cells.isdisjoint(second.cells):
         return MIXED
-    cells = a.cells | b.cells
-    const = _combine_consts(op, a.const, b.const)
+    cells = first.cells | second.cells
+    const = _combine_consts(op, first.const, second.const)
     if not cells:
         return _IDENTITY[op] if const is None else const
     return Fold("" if const is None and len(cells) == 1 else op, cells, const)
@@ -175,11 +176,11 @@ class Machine:
                 return self._load(expr)
             case Unary():
                 return self._unary(expr)
-            case Binary("land" | "lor", a, b):
-                first = self.value(a)
+            case Binary("land" | "lor", x, y):
+                first = self.value(x)
                 if isinstance(first, Fold | Unknown):
                     return UNKNOWN
-                return self.value(b) if bool(first) == (expr.op == "land") else bool(first)
+                return self.value(y) if bool(first) == (expr.op == "land") else bool(first)
             case Binary():
                 return self._binary(expr)
             case Cast():
@@ -237,3 +238,15 @@ class Machine:
 
 def touches(stmt: Stmt, buffers: frozenset[Sym]) -> bool:
     return bool(buffers & (read_buffers((stmt,)) | written_buffers((stmt,))))
+
+
+_WHILE_TRIPS = 12
+
+
+def static_cost(stmt: Stmt) -> int:
+    """A rough number of statements that ``stmt`` executes, from its literal loop bounds: whether running it is worth a try."""
+    inner = sum(static_cost(s) for body in bodies(stmt) for s in body)
+    if isinstance(stmt, For):
+        hi, lo, step = (b.int_value(e) for e in (stmt.hi, stmt.lo, stmt.step))
+        return 1 + inner * max(1, ((hi or 0) - (lo or 0)) // (step or 1))
+    return 1 + inner * (_WHILE_TRIPS if isinstance(stmt, While) else 1)

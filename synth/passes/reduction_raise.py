@@ -12,11 +12,11 @@ from synth.ir.grammar import Alloc, Body, Const, For, If, Launch, Let, Module, S
 from synth.ir.traversal import bodies, read_buffers, site_names, used_values, walk, with_bodies, written_buffers
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.passes.cell_liveness import Place, live_after
-from synth.passes.concrete import Cell, Fold, Machine, NotConcrete, Unknown, Value, initial
+from synth.passes.concrete import Cell, Fold, Machine, NotConcrete, Unknown, Value, initial, static_cost
 from synth.passes.reduction_emit import Results, emit, new_stores
 from synth.spec import DeviceSpec
 
-_BUDGET = 400_000
+_BUDGET = 60_000
 _MAX_REGION = 16
 _MIN_FOLD = 2
 
@@ -46,9 +46,15 @@ def _context(module: Module) -> _Context:
     return _Context(module, types, frozenset(p.sym for p in module.params))
 
 
-def find(module: Module) -> Iterator[Raised]:
-    """The regions that fold cells and can be written as loops, in program order."""
-    yield from _search(_context(module), module.body, (), None)
+# space, check and apply of one step ask about the same module: the last answer is kept
+_last: list[tuple[Module, tuple[Raised, ...]]] = []
+
+
+def find(module: Module) -> tuple[Raised, ...]:
+    """The regions that fold cells and can be written as loops, innermost first."""
+    if not _last or _last[0][0] is not module:
+        _last[:] = [(module, tuple(_search(_context(module), module.body, (), None)))]
+    return _last[0][1]
 
 
 def _search(ctx: _Context, body: Body, outer: tuple[Place, ...], owner: Stmt | None) -> Iterator[Raised]:
@@ -85,6 +91,8 @@ def _executable(body: Body, start: int) -> int:
     """The end of the longest run from ``start`` whose control is concrete and whose stored values are known."""
     machine = Machine(_BUDGET, cells=known_scalars(body, start))
     for end in range(start, len(body)):
+        if static_cost(body[end]) > _BUDGET:
+            return end
         try:
             machine.run(body[end : end + 1])
         except NotConcrete:
