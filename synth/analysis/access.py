@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from synth.analysis.linear import Env, step_into
+from synth.ir.builder import is_const
 from synth.ir.dtypes import lanes
-from synth.ir.grammar import Binary, Body, Call, Expr, Let, Load, Region, Select, Stmt, Store, Sym
+from synth.ir.grammar import Binary, Body, Broadcast, Call, Expr, Let, Load, MakeVec, Region, Select, Stmt, Store, Sym, Var
 from synth.ir.traversal import bodies, expr_children, region_exprs
 
 
@@ -15,7 +16,8 @@ from synth.ir.traversal import bodies, expr_children, region_exprs
 class Access:
     """One read or write of ``count`` contiguous elements from ``index`` on. ``env`` is what holds when it happens, enclosing loops included.
 
-    ``region`` is set for the operand of a ``Call``, whose extent is what the call touches.
+    ``region`` is set for the operand of a ``Call``, whose extent is what the call touches. ``active`` is the number of leading lanes that a
+    mask leaves active, where the mask says ``lane < active``.
     """
 
     buf: Sym
@@ -25,6 +27,7 @@ class Access:
     env: Env
     stmt: Stmt
     region: Region | None = None
+    active: Expr | None = None
 
 
 def accesses(body: Body, env: Env) -> Iterator[Access]:
@@ -42,7 +45,8 @@ def _of_stmt(stmt: Stmt, env: Env) -> Iterator[Access]:
         case Store():
             for e in (*stmt.index, stmt.value, *((stmt.mask,) if stmt.mask is not None else ())):
                 yield from _reads(e, env, stmt)
-            yield Access(stmt.buf, stmt.index, True, lanes(stmt.value.type) if stmt.index else 1, env, stmt)
+            count = lanes(stmt.value.type) if stmt.index else 1
+            yield Access(stmt.buf, stmt.index, True, count, env, stmt, None, leading_lanes(stmt.mask, env))
         case Call():
             for arg in stmt.args:
                 if isinstance(arg, Region):
@@ -66,7 +70,8 @@ def _reads(expr: Expr, env: Env, stmt: Stmt) -> Iterator[Access]:
         case Load():
             for e in expr_children(expr):
                 yield from _reads(e, env, stmt)
-            yield Access(expr.buf, expr.index, False, lanes(expr.type) if expr.index else 1, env, stmt)
+            count = lanes(expr.type) if expr.index else 1
+            yield Access(expr.buf, expr.index, False, count, env, stmt, None, leading_lanes(expr.mask, env))
         case Select() if lanes(expr.cond.type) == 1:
             yield from _reads(expr.cond, env, stmt)
             yield from _reads(expr.a, env.with_fact(expr.cond), stmt)
@@ -77,3 +82,16 @@ def _reads(expr: Expr, env: Env, stmt: Stmt) -> Iterator[Access]:
         case _:
             for e in expr_children(expr):
                 yield from _reads(e, env, stmt)
+
+
+def leading_lanes(mask: Expr | None, env: Env) -> Expr | None:
+    """``k`` when a mask, or a part of a conjunction of masks, says ``lane number < k``."""
+    match mask:
+        case Var(sym=sym) if sym in env.lets:
+            return leading_lanes(env.lets[sym], env)
+        case Binary(op="and"):
+            return leading_lanes(mask.a, env) or leading_lanes(mask.b, env)
+        case Binary(op="lt", a=MakeVec(elems=elems), b=Broadcast(a=k)) if all(is_const(e, i) for i, e in enumerate(elems)):
+            return k
+        case _:
+            return None

@@ -70,7 +70,7 @@ def independent_iterations(module: Module, loop: For) -> Independence:
             continue
         for index, w in enumerate(touching):
             for a in touching[index:] if w.is_write else touching[index + 1 :]:
-                if (w.is_write or a.is_write) and not _disjoint(loop, env, w, a):
+                if (w.is_write or a.is_write) and not disjoint(loop, env, w, a):
                     return Independence(False, reason=f"iterations of '{loop.sym.name}' may touch the same element of '{buf.name}'")
     return Independence(True, tuple(reductions))
 
@@ -144,7 +144,8 @@ class _Instance:
     me: Poly  # the loop variable, divided by its step
 
 
-def _disjoint(loop: For, env: Env, a: Access, b: Access) -> bool:
+def disjoint(loop: For, env: Env, a: Access, b: Access) -> bool:
+    """Whether two accesses in the body of a loop never touch one element in different iterations. ``env`` holds inside the loop."""
     if a.region is not None or b.region is not None:
         return False
     if len(a.index) != len(b.index):
@@ -212,7 +213,6 @@ def _splits(env: Env, x: Poly, y: Poly) -> list[tuple[tuple[Poly, Poly], tuple[P
 
 def _instance(loop: For, env: Env, access: Access, mark: str) -> _Instance:
     """The access in an iteration of its own: everything bound in the loop renamed, loop variables with a literal step counted in steps."""
-    outer = set(env.ranges) - {loop.sym}
     names: dict[Sym, Var] = {}
     opaque: dict[Atom, Poly] = {}
     inner_loops = {s.sym: s for s in access.env.loops if s.sym not in {x.sym for x in env.loops} or s is loop}
@@ -229,8 +229,7 @@ def _instance(loop: For, env: Env, access: Access, mark: str) -> _Instance:
     def replace(atom: Atom) -> Poly | None:
         if not access.env.stable(atom):
             # A value loaded from what the module writes: it may differ from one moment to the next.
-            known = opaque.setdefault(atom, atom_poly(Var(Sym("loaded" + mark), DType.I64)))
-            return known
+            return opaque.setdefault(atom, atom_poly(Var(Sym("loaded" + mark), DType.I64)))
         if isinstance(atom, Var) and atom.sym in inner_loops:
             inner = inner_loops[atom.sym]
             step = inner.step
@@ -257,7 +256,6 @@ def _instance(loop: For, env: Env, access: Access, mark: str) -> _Instance:
         inner = inner_loops.get(sym)
         if inner is not None and isinstance(inner.step, Const) and int(inner.step.value) > 1:
             ranges[_steps(new).sym] = _trips(access.env, inner, int(inner.step.value))
-    del outer
     return _Instance(index, facts, ranges, me)
 
 

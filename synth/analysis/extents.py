@@ -68,7 +68,7 @@ def _completed(param: Param, found: list[Access], module: Module) -> Param:
     if not found:
         return dataclasses.replace(param, role=role, shape=(const(1, DType.I64),))
     scalars = {p.sym for p in module.params if not p.is_buffer}
-    bounds = [upper_bound(a, scalars) for a in found]
+    bounds = [upper_bound(a.env, a.env.normal(a.index[0]) + const_poly(a.count - 1), scalars) for a in found]
     known = [b for b in bounds if b is not None]
     if len(known) < len(bounds):
         where = found[bounds.index(None)].stmt.loc
@@ -97,10 +97,9 @@ def _is_conditional(access: Access) -> bool:
     return any(isinstance(x, Load) for f in access.env.facts for a in f.atoms() for x in walk_expr(a))
 
 
-def upper_bound(access: Access, scalars: set[Sym]) -> Poly | None:
-    """A polynomial over scalar parameters that no index of the access exceeds, or None."""
-    env = access.env
-    poly = env.normal(access.index[0]) + const_poly(access.count - 1)
+def upper_bound(env: Env, poly: Poly, scalars: set[Sym]) -> Poly | None:
+    """A polynomial over scalar parameters that ``poly`` does not exceed where ``env`` holds, or None."""
+    start = poly
     for _ in range(16):
         open_terms = [m for m in poly.terms if any(not (isinstance(a, Var) and a.sym in scalars) for a in m)]
         if not open_terms:
@@ -109,7 +108,7 @@ def upper_bound(access: Access, scalars: set[Sym]) -> Poly | None:
         if not steps:
             break
         poly = min(steps, key=lambda s: sum(1 for m in s.terms if any(not (isinstance(a, Var) and a.sym in scalars) for a in m)))
-    bounded = env.upper(env.normal(access.index[0])) + const_poly(access.count - 1)
+    bounded = env.upper(start)
     if all(isinstance(a, Var) and a.sym in scalars for a in bounded.atoms()):
         return bounded
     known = env.bounds(bounded)

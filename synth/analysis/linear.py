@@ -99,6 +99,9 @@ class Env:
         v = atom_poly(Var(loop.sym, loop.dtype))
         above = [v - self.normal(e) for e in _operands(loop.lo, "max")]
         below = [self.normal(e) - v - const_poly(1) for e in _operands(loop.hi, "min")]
+        stride, span = self.normal(loop.step).constant, self.normal(loop.hi) - self.normal(loop.lo)
+        if stride is not None and stride > 1 and all(c % stride == 0 for c in span.terms.values()):
+            below.append(self.normal(loop.hi) - v - const_poly(stride))  # the last step is a whole one
         return env._extended(loops=(*self.loops, loop), facts=(*env.facts, *above, *below))
 
     # -------------------------------------------------------------------------------------------------------- ranges

@@ -123,7 +123,12 @@ class _Writer:
             self._lines.append(f"(assert (<= {name} {hi if hi >= 0 else f'(- {-hi})'}))")
 
     def _define(self, name: str, atom: Atom) -> None:
-        """``q = a / d`` and ``r = a % d`` of a non-negative ``a``: ``d*q <= a < d*q + d``, ``r = a - d*q``."""
+        """``q = a / d`` and ``r = a % d`` of a non-negative ``a``: ``d*q <= a < d*q + d``, ``r = a - d*q``; a minimum is its smaller operand."""
+        if isinstance(atom, Binary) and atom.op in ("min", "max"):
+            a, b = self.poly(self._env.normal(atom.a)), self.poly(self._env.normal(atom.b))
+            order = "<=" if atom.op == "min" else ">="
+            self._lines.append(f"(assert (and ({order} {name} {a}) ({order} {name} {b}) (or (= {name} {a}) (= {name} {b}))))")
+            return
         if not (isinstance(atom, Binary) and atom.op in ("div", "mod") and isinstance(atom.b, Const)):
             return
         lo, d = self._env.range_of(atom.a).lo, int(atom.b.value)
