@@ -19,6 +19,7 @@ from synth.spec import DeviceSpec
 _BUDGET = 60_000
 _MAX_REGION = 16
 _MIN_FOLD = 2
+_MAX_GROWTH = 1.25  # a tree of n cells does n - 1 steps, its loop n
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def _executable(body: Body, start: int) -> int:
 def _best(ctx: _Context, body: Body, first: int, last: int, outer: tuple[Place, ...], owner: Stmt | None) -> Raised | None:
     """The longest region within the run that can be raised; earlier starts first."""
     for start in range(first, last):
-        if not any(isinstance(s, For | While) for s in body[start:last]):
+        if _loop_count(body[start:last]) < 2:
             return None
         machine = Machine(_BUDGET, cells=known_scalars(body, start))
         before = dict(machine.cells)
@@ -113,7 +114,7 @@ def _best(ctx: _Context, body: Body, first: int, last: int, outer: tuple[Place, 
                 machine.run(body[end - 1 : end])
             except NotConcrete:
                 break
-            if isinstance(body[end - 1], For | While | If):
+            if isinstance(body[end - 1], For | While | If) and _loop_count(body[start:end]) > 1:
                 states.append((end, dict(machine.cells), machine.stores))
         for end, cells, stores in reversed(states):
             machine.cells, machine.stores = cells, stores
@@ -121,6 +122,11 @@ def _best(ctx: _Context, body: Body, first: int, last: int, outer: tuple[Place, 
             if raised is not None:
                 return raised
     return None
+
+
+def _loop_count(body: Body) -> int:
+    """Loops in the text (a while, which is never written here, counts twice): a raise must remove some, so that raising ends."""
+    return sum(2 if isinstance(s, While) else 1 for s in walk(body) if isinstance(s, For | While))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,7 @@ def _raise(work: _Region, ctx: _Context, outer: tuple[Place, ...], owner: Stmt |
     if any(not v.op or any(cell[0] in local for cell in v.cells) for v in folds):
         return None
     code = emit(Results(results, ctx.types))
-    if code is None or new_stores(code) >= work.machine.stores:
+    if code is None or _loop_count(code) >= _loop_count(region) or new_stores(code) > _MAX_GROWTH * work.machine.stores + 4:
         return None
     kept = read_buffers(rest) | written_buffers(rest) | written_buffers(code) | read_buffers(code)
     allocs = tuple(s for s in region if isinstance(s, Alloc) and s.sym in kept)

@@ -45,6 +45,10 @@ def _floats(*sizes: int) -> list[np.ndarray]:
 TREES = {
     "halving": "for (int s = 32; s > 0; s >>= 1) { if (t < s) a[t] = OP(a[t], a[t + s]); __syncthreads(); }",
     "doubling": "for (int s = 1; s < 64; s *= 2) { if (t % (2 * s) == 0) a[t] = OP(a[t], a[t + s]); __syncthreads(); }",
+    "unrolled by hand": """if (t < 32) a[t] = OP(a[t], a[t + 32]); __syncthreads(); if (t < 16) a[t] = OP(a[t], a[t + 16]); __syncthreads();
+        if (t < 8) a[t] = OP(a[t], a[t + 8]); __syncthreads(); if (t < 4) a[t] = OP(a[t], a[t + 4]); __syncthreads();
+        if (t < 2) a[t] = OP(a[t], a[t + 2]); __syncthreads(); if (t < 1) a[t] = OP(a[t], a[t + 1]); __syncthreads();""",
+    "by one thread": "if (t == 0) { for (int i = 1; i < 64; ++i) a[0] = OP(a[0], a[i]); } __syncthreads();",
     "swapped": "for (int s = 32; s; s /= 2) { if (s > t) a[t] = OP(a[s + t], a[t]); __syncthreads(); }",
     "unrolled last warp": """for (int s = 32; s > 16; s >>= 1) { if (t < s) a[t] = OP(a[t], a[t + s]); __syncthreads(); }
         if (t < 32) { float v = a[t]; for (int o = 16; o > 0; o /= 2) { float w = __shfl_down_sync(~0u, v, o); v = OP(v, w); }
