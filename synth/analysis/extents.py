@@ -112,7 +112,7 @@ def upper_bound(env: Env, poly: Poly, scalars: set[Sym]) -> Poly | None:
     if all(isinstance(a, Var) and a.sym in scalars for a in bounded.atoms()):
         return bounded
     known = env.bounds(bounded)
-    return const_poly(known.hi) if known.hi is not None and known.hi < 1 << 31 else None
+    return const_poly(known.hi) if known.hi is not None and known.hi < 1 << 30 else None
 
 
 def _eliminations(poly: Poly, monomial: Monomial, env: Env, scalars: set[Sym]) -> Iterator[Poly]:

@@ -103,7 +103,8 @@ class _Intervals:
                 interval += 1
             elif isinstance(stmt, For | While):
                 last = self.visit(stmt.body, interval)
-                if last != interval:
+                serial = not (isinstance(stmt, For) and stmt.axis is not None)
+                if last != interval and serial:
                     self._joined.add((interval, last))
                 interval = last
             elif isinstance(stmt, If):
