@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeGuard
 
 from synth.errors import UnsupportedError
 from synth.ir import builder as b
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Body, Call, Expr, For, Launch, Load, Module, Scope, Space, Stmt, Sym, Sync, While
-from synth.ir.traversal import substitute, walk, walk_expr, written_buffers
+from synth.ir.traversal import rewrite_stmts, substitute, walk, walk_expr, written_buffers
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.passes.recovery_emit import Recovery, buffer_types, folded, sequential
 from synth.passes.recovery_launch import LaunchParts, launches, replace_launch, take_apart
@@ -159,4 +159,15 @@ class LoopRecovery:
     def apply(self, module: Module, spec: DeviceSpec) -> Module:
         launch = launches(module)[self.kernel]
         new = replace_launch(module, launch, recover(launch, self.warp_size))
-        return new if launches(new) else dataclasses.replace(new, dialect="c")
+        return new if launches(new) else _host_only(new)
+
+
+def _host_only(module: Module) -> Module:
+    """A module without launches is plain C: what was device memory is memory."""
+    params = tuple(dataclasses.replace(p, space=Space.HOST) if p.space is Space.GLOBAL else p for p in module.params)
+    body = rewrite_stmts(module.body, lambda s: dataclasses.replace(s, space=Space.HOST) if _is_device(s) else s)
+    return dataclasses.replace(module, params=params, body=body, dialect="c")
+
+
+def _is_device(stmt: Stmt) -> TypeGuard[Alloc]:
+    return isinstance(stmt, Alloc) and stmt.space is Space.GLOBAL

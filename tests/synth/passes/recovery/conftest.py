@@ -50,6 +50,7 @@ from synth.ir.grammar import (
     While,
 )
 from synth.ir.traversal import walk
+from synth.ir.verifier import verify
 from synth.source import ReadOptions, Source
 from synth.spec import SPECS
 
@@ -288,7 +289,8 @@ def run(module: Module, args: dict[str, Any], seed: int = 0) -> None:
 
 
 def agree(before: Module, after: Module, args: dict[str, Any], tolerance: float = 1e-5) -> dict[str, Any]:
-    """Runs both on copies of ``args``, compares all arrays, and returns what the first computed."""
+    """Runs both on copies of ``args``, compares all arrays, and returns what the first computed. The second must be well formed."""
+    assert verify(after) == ()
     x, y = copy.deepcopy(args), copy.deepcopy(args)
     run(before, x)
     run(after, y, seed=1)
