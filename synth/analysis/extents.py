@@ -12,7 +12,7 @@ from functools import reduce
 
 from synth.analysis.access import Access, accesses
 from synth.analysis.linear import Env, module_env, to_expr
-from synth.analysis.polynomial import Monomial, Poly, const_poly
+from synth.analysis.polynomial import Monomial, Poly, atom_poly, const_poly
 from synth.errors import UnsupportedError
 from synth.ir.builder import const
 from synth.ir.dtypes import DType
@@ -130,7 +130,7 @@ def _eliminations(poly: Poly, monomial: Monomial, env: Env, scalars: set[Sym]) -
             rest = _without(monomial, own)
             if rest is None:
                 continue
-            if not all(isinstance(a, Var) and a.sym in scalars and (env.atom_range(a).lo or 0) >= 0 for a in rest):
+            if not all(isinstance(a, Var) and a.sym in scalars and env.never_negative(atom_poly(a)) for a in rest):
                 continue
             yield poly + (Poly({tuple(rest): 1}) * fact).scaled(c // -k)
 

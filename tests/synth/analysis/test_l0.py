@@ -66,7 +66,8 @@ def test_a_missing_barrier_is_reported() -> None:
 
 
 def test_a_loop_with_one_barrier_races_with_its_next_iteration() -> None:
-    loop = "__shared__ float s[256]; float x = 0; for (int t = 0; t < 4; ++t) {{ s[threadIdx.x] = x; __syncthreads(); x += s[(threadIdx.x + 1) % 256]; {sync} }} C[threadIdx.x + blockIdx.x * 256] = x;"
+    loop = "__shared__ float s[256]; float x = 0; for (int t = 0; t < 4; ++t) {{ s[threadIdx.x] = x; __syncthreads(); "
+    loop += "x += s[(threadIdx.x + 1) % 256]; {sync} }} C[threadIdx.x + blockIdx.x * 256] = x;"
     assert races(loop.format(sync="__syncthreads();")) == ()
     assert races(loop.format(sync="")) == ("threads that differ in thread.x may race on 's'",)
 
