@@ -87,9 +87,9 @@ def _selected(reader: Reader, group: Sequence[Intrinsic], call: Cursor, argument
     if all(i.immediate is None for i in group):
         return group[0]
     given = clang.evaluate(arguments[-1])
-    wanted = None if given is None else _QUIET.get(int(given), int(given))
+    wanted = () if given is None else (int(given), _QUIET.get(int(given)))
     for entry in group:
-        if entry.immediate is not None and wanted == _immediate(entry.immediate):
+        if entry.immediate is not None and _immediate(entry.immediate) in wanted:
             return entry
     raise reader.refuse(f"intrinsic '{group[0].name}' with the immediate {given}", call, "see docs for the intrinsics that are read")
 
