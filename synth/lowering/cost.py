@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from synth.analysis.access import accesses
 from synth.analysis.linear import env_at, private_buffers
 from synth.ir.grammar import Body, Const, For, Math, Module, Var
-from synth.ir.traversal import all_exprs, bodies, walk_expr
+from synth.ir.traversal import bodies, stmt_exprs, walk_expr
 
 UNKNOWN_TRIPS = 64
 MATH_COST = {"fma": 1.0, "abs": 1.0, "sqrt": 6.0, "rsqrt": 8.0, "floor": 1.0, "ceil": 1.0, "trunc": 1.0, "rint": 1.0}
@@ -72,12 +72,7 @@ def _work(body: Body, module: Module) -> float:
         inner = sum(_work(b, module) for b in bodies(stmt))
         if isinstance(stmt, For):
             inner *= trips(stmt, module)
-        own = sum(MATH_COST.get(e.fn, EXPENSIVE) if isinstance(e, Math) else 0.5 for e in all_exprs((_shallow(stmt),)))
+        nodes = (e for root in stmt_exprs(stmt) for e in walk_expr(root))
+        own = sum((MATH_COST.get(e.fn, EXPENSIVE) if isinstance(e, Math) else 0.5) for e in nodes)
         total += own + inner
     return total
-
-
-def _shallow(stmt: object) -> object:
-    from synth.ir.traversal import with_bodies
-
-    return with_bodies(stmt, tuple(() for _ in bodies(stmt)))  # type: ignore[arg-type]

@@ -49,7 +49,8 @@ def structure(module: Module) -> StructureReport:
 
     visit(module.body)
     vectors = [e.type.lanes for e in all_exprs(module.body) if isinstance(e.type, Vec)]
-    return StructureReport(*(tuple(kinds[k]) for k in ("parallel", "vector", "simd", "serial")), max(vectors, default=1))
+    parallel, vector, simd, serial = (tuple(kinds[k]) for k in ("parallel", "vector", "simd", "serial"))
+    return StructureReport(parallel, vector, simd, serial, max(vectors, default=1))
 
 
 def _kind(loop: For) -> str:

@@ -20,7 +20,7 @@ from synth.passes.vector_body import widest
 from synth.spec import DeviceSpec
 
 # cheapest first: whenever one of them has done something, the earlier ones are asked again
-RAISES = ("store_forward", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
+RAISES = ("reroll", "store_forward", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
 LIMIT = 200  # applications of one pass in a row: a pass that proposes for ever is a defect, not a reason to hang
 MIN_GAIN = 1.3
 SMALL_LOOP_WORK = 4096  # iterations below which starting threads costs more than it brings
@@ -48,6 +48,7 @@ def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     if any(isinstance(s, Launch) for s in walk(module.body)):
         lowering.module, lowering.trace = front(module, spec)
     lowering.everywhere("simplify")
+    _fuse_short_loops(lowering)
     _parallelize(lowering)
     _vectorize(lowering)
     lowering.everywhere("simplify")
@@ -87,6 +88,32 @@ class _Lowering:
         before = len(self.trace)
         self.everywhere(name)
         return len(self.trace) > before
+
+
+def _fuse_short_loops(lowering: _Lowering) -> None:
+    """A loop too short to fill vectors is made one with the loop around it where the result runs over contiguous memory."""
+    for _ in range(LIMIT):
+        if not any(_fuse_if_better(lowering, step) for step in get("loop_fuse").space(lowering.module, lowering.spec)):
+            return
+
+
+def _fuse_if_better(lowering: _Lowering, step: Pass) -> bool:
+    module, spec = lowering.module, lowering.spec
+    outer, inner = (loops(module).get(getattr(step, name)) for name in ("outer", "inner"))
+    if outer is None or inner is None or outer.axis is not None or not step.check(module, spec):
+        return False
+    lanes = spec.vector_bits // widest(inner.body)
+    if trips(inner, module) % lanes == 0:
+        return False
+    fused = get("simplify")().apply(step.apply(module, spec), spec)
+    name = f"{outer.sym.name}.{inner.sym.name}"
+    loop = next((x for x in loops(fused).values() if x.sym.name == name), None)
+    if loop is None:
+        return False
+    after, before = vector_gain(fused, loop, lanes), max(vector_gain(module, x, lanes).gain for x in (outer, inner))
+    if after.scattered or after.gain <= before:
+        return False
+    return lowering.attempt(step) and (lowering.attempt(get("simplify")()) or True)
 
 
 def _vectorize(lowering: _Lowering) -> None:
@@ -134,6 +161,11 @@ def _vectorised_nests(module: Module) -> set[str]:
     return found
 
 
+def _is_innermost(loop: For) -> bool:
+    """Nothing would be left to vectorise inside."""
+    return not any(isinstance(s, For) for s in walk(loop.body))
+
+
 def _steps_by_vectors(loop: For) -> bool:
     from synth.ir.builder import int_value
 
@@ -156,7 +188,7 @@ def _parallelize_nest(lowering: _Lowering, site: str) -> None:
     inner = loops(lowering.module)[site].body
     while len(inner) == 1 and isinstance(inner[0], For) and inner[0].axis is None and not _steps_by_vectors(inner[0]):
         child = next(s for s, x in loops(lowering.module).items() if x is inner[0])
-        if trips(loops(lowering.module)[site], lowering.module) >= 4 * lowering.spec.cores:
+        if trips(loops(lowering.module)[site], lowering.module) >= 4 * lowering.spec.cores or _is_innermost(inner[0]):
             return
         if not lowering.attempt(get("parallelize")(site=child)):  # type: ignore[call-arg]
             return

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from synth.analysis.linear import env_at
 from synth.errors import IllegalPassError
 from synth.ir.builder import const, int_value
 from synth.ir.grammar import Binary, For, Let, Module, Var
@@ -17,7 +18,7 @@ from synth.spec import DeviceSpec
 
 @dataclass(frozen=True, slots=True)
 class LoopFuse:
-    """Makes one loop of a perfect nest whose inner bounds are literals.
+    """Makes one loop of a nest whose inner bounds are literals; definitions between the two loops are repeated.
 
     Before: ``for i in 0..m { for j in 0..8 { S(i, j) } }``
     After:  ``for i.j in 0..m*8 { let i = i.j / 8; let j = i.j % 8; S(i, j) }``
@@ -32,19 +33,20 @@ class LoopFuse:
         """Perfect nests of serial loops."""
         sites = {id(loop): site for site, loop in loops(module).items()}
         return tuple(
-            cls(site, sites[id(loop.body[0])])
+            cls(site, sites[id(loop.body[-1])])
             for site, loop in loops(module).items()
-            if len(loop.body) == 1 and isinstance(loop.body[0], For) and not _why_not(loop, loop.body[0])
+            if loop.body and isinstance(loop.body[-1], For) and not _why_not(module, loop, loop.body[-1])
         )
 
-    # (i.j / n, i.j % n) runs over all pairs (i, j) in the order of the nest, for lower bounds 0 and an inner count n > 0.
+    # (i.j / n, i.j % n) runs over all pairs (i, j) in the order of the nest, for lower bounds 0 and an inner count n > 0; between the loops stand
+    # only definitions that have the same value whenever they are evaluated.
     def check(self, module: Module, spec: DeviceSpec) -> Verdict:
         outer, inner = find_loop(module, self.outer), find_loop(module, self.inner)
         if outer is None or inner is None:
             return Illegal(f"there is no loop '{self.inner if outer else self.outer}'", self.outer)
-        if len(outer.body) != 1 or outer.body[0] is not inner:
-            return Illegal(f"'{self.inner}' is not alone in '{self.outer}'", self.outer)
-        reason = _why_not(outer, inner)
+        if not outer.body or outer.body[-1] is not inner:
+            return Illegal(f"'{self.inner}' is not the last statement of '{self.outer}'", self.outer)
+        reason = _why_not(module, outer, inner)
         return Illegal(reason, self.outer) if reason else Legal()
 
     def apply(self, module: Module, spec: DeviceSpec) -> Module:
@@ -55,11 +57,16 @@ class LoopFuse:
         count, index = const(int_value(inner.hi) or 1, outer.dtype), Var(fused, outer.dtype)
         lets = (Let(outer.sym, Binary("div", index, count)), Let(inner.sym, Binary("mod", index, count)))
         one, zero = const(1, outer.dtype), const(0, outer.dtype)
-        new = For(fused, outer.dtype, zero, Binary("mul", outer.hi, count), one, (*lets, *inner.body), outer.axis, outer.loc)
+        new = For(
+            fused, outer.dtype, zero, Binary("mul", outer.hi, count), one, (*lets, *outer.body[:-1], *inner.body), outer.axis, outer.loc
+        )
         return dataclasses.replace(module, body=replace_stmt(module.body, outer, new))
 
 
-def _why_not(outer: For, inner: For) -> str:
+def _why_not(module: Module, outer: For, inner: For) -> str:
+    env = env_at(module, outer)
+    if any(not isinstance(s, Let) or not env.stable(s.value) for s in outer.body[:-1]):
+        return "something else stands between the loops"
     if outer.axis is not inner.axis:
         return "the loops are bound to different axes"
     if outer.dtype is not inner.dtype:
@@ -70,7 +77,7 @@ def _why_not(outer: For, inner: For) -> str:
     trips = int_value(inner.hi)
     if trips is None or trips < 1:
         return "the inner loop has no literal positive count"
-    whole = int_value(outer.hi)
+    whole = env.range_of(outer.hi).hi
     if whole is None or whole * trips > outer.dtype.max_int:
         return "the product of the counts is not known to fit the loop variable"
     return "a loop is left by break" if breaks(outer.body) or breaks(inner.body) else ""

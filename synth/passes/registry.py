@@ -24,6 +24,7 @@ _PASSES: dict[str, str] = {
     "host_copies": "host_copies:HostCopies",
     "structurize": "structurize:Structurize",
     # Raising
+    "reroll": "reroll:Reroll",
     "reduction_raise": "reduction_raise:ReductionRaise",
     "store_forward": "store_forward:StoreForward",
     "copy_elimination": "copy_elimination:CopyElimination",
