@@ -2,7 +2,7 @@
 
 Selection follows Silver et al., "Mastering the game of Go without human knowledge", Nature 550 (2017), methods: an edge scores
 ``Q + c * P * sqrt(sum N) / (1 + N)``; unfinished visits count in N as if they had returned nothing ("virtual visits"). Q mixes maximum and
-mean of the rewards because one good schedule is worth more than many fair ones. Progressive widening (Coulom, 2007) admits the
+mean of the rewards because one good schedule is worth more than many fair ones; an unvisited edge is taken to be as good as its siblings on average. Progressive widening (Coulom, 2007) admits the
 ``ceil(k * N^alpha)`` most promising edges at a node with N visits.
 """
 
@@ -104,6 +104,8 @@ class Mcts:
         allowed = max(1, math.ceil(p.widening_factor * (started + 1) ** p.widening_exponent))
         weights = [edge.prior ** (1.0 / p.prior_temperature) for edge in edges]
         total = sum(weights) or 1.0
+        finished = sum(edge.visits for edge in edges)
+        unvisited = sum(edge.total for edge in edges) / finished if finished else 1.0
         best: tuple[float, int] | None = None
         open_edges = 0
         for index, edge in enumerate(edges):
@@ -114,7 +116,7 @@ class Mcts:
                 break
             count = edge.visits + edge.in_flight
             mixed = p.max_weight * edge.best + (1.0 - p.max_weight) * edge.mean
-            value = mixed * edge.visits / count if count else 0.0
+            value = mixed * edge.visits / count if count else unvisited
             score = value + p.exploration * (weights[index] / total) * math.sqrt(started + 1) / (1 + count)
             if best is None or score > best[0]:
                 best = (score, index)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from search.action import Action, Sketch, first_point
+from search.action import Action, Sketch, fill, first_point
 from search.proposer import Proposer
 from synth.ir.grammar import Module
 from synth.ir.hashing import structural_hash
@@ -60,25 +60,24 @@ class Tree:
     width: int = 24
     depth: int = 8
     nodes: dict[str, Node] = field(default_factory=dict)
+    root_key: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         self.root_key = structural_hash(self.root)
         self.nodes[self.root_key] = Node(self.root_key, self.root, ())
 
-    root_key: str = field(init=False, default="")
-
     def edges(self, node: Node) -> list[Edge]:
-        """The edges of a node, asking the proposer the first time. Empty at the depth limit."""
+        """The edges of a node by falling prior, asking the proposer the first time. Empty at the depth limit."""
         if node.edges is None:
             proposals = self.proposer.propose(node.module, self.spec, self.width) if len(node.sketch) < self.depth else ()
-            node.edges = [Edge(p.action, p.prior) for p in proposals]
+            node.edges = [Edge(p.action, p.prior) for p in sorted(proposals, key=lambda p: -p.prior)]
         return node.edges
 
     def child(self, node: Node, index: int) -> Node:
         """The node behind an edge, applying the action the first time."""
         edge = self.edges(node)[index]
         if edge.child is None:
-            (step,) = (edge.action.instantiate(dict(zip([n for n, _ in edge.action.holes], first_point((edge.action,)), strict=True))),)
+            (step,) = fill((edge.action,), first_point((edge.action,)))
             module = step.apply(node.module, self.spec)
             key = structural_hash(module)
             self.nodes.setdefault(key, Node(key, module, (*node.sketch, edge.action)))
