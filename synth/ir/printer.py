@@ -87,11 +87,11 @@ def print_expr(expr: Expr, names: Names = lambda sym: quoted(sym.name)) -> str:
             mask = f"@{print_expr(expr.mask, names)}" if expr.mask is not None else ""
             return f"{names(expr.buf)}[{_list(expr.index, names)}]:{expr.type}{mask}"
         case Unary():
-            return f"{PREFIX[expr.op]}({print_expr(expr.a, names)})"
+            return f"{PREFIX.get(expr.op, expr.op)}({print_expr(expr.a, names)})"
         case Binary(op="min" | "max"):
             return f"{expr.op}({print_expr(expr.a, names)}, {print_expr(expr.b, names)})"
         case Binary():
-            return f"({print_expr(expr.a, names)} {INFIX[expr.op]} {print_expr(expr.b, names)})"
+            return f"({print_expr(expr.a, names)} {INFIX.get(expr.op, expr.op)} {print_expr(expr.b, names)})"
         case Cast():
             return f"cast<{expr.type}>({print_expr(expr.a, names)})"
         case Bitcast():
