@@ -24,7 +24,8 @@ class Action:
     holes: tuple[tuple[str, tuple[Value, ...]], ...] = ()
 
     def __str__(self) -> str:
-        shown = [f"{name}={value}" for name, value in self.fixed]
+        hidden = {f.name for f in dataclasses.fields(self.pass_type) if not f.repr}  # type: ignore[arg-type]
+        shown = [f"{name}={value}" for name, value in self.fixed if name not in hidden]
         shown += [f"{name}=?({'|'.join(map(str, values))})" for name, values in self.holes]
         return f"{self.pass_type.name}{{{', '.join(shown)}}}"
 

@@ -2,7 +2,8 @@
 
 Selection follows Silver et al., "Mastering the game of Go without human knowledge", Nature 550 (2017), methods: an edge scores
 ``Q + c * P * sqrt(sum N) / (1 + N)``; unfinished visits count in N as if they had returned nothing ("virtual visits"). Q mixes maximum and
-mean of the rewards because one good schedule is worth more than many fair ones; an unvisited edge is taken to be as good as its siblings on average. Progressive widening (Coulom, 2007) admits the
+mean of the rewards because one good schedule is worth more than many fair ones; an unvisited edge is taken to be as good as its
+siblings on average. Progressive widening (Coulom, 2007) admits the
 ``ceil(k * N^alpha)`` most promising edges at a node with N visits.
 """
 

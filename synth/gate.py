@@ -42,7 +42,7 @@ def admit(answer: str, reference: Module, limits: GateLimits | None = None) -> M
         raise UnsupportedError(f"the rewritten program has more than {limits.text_bytes} bytes")
     if "#" in _without_literals(text):
         raise UnsupportedError("the rewritten program contains preprocessor directives", hint="plain C functions only")
-    module = frontend.read(Source(text, "vnni", "model-answer.c"), ReadOptions(entry=reference.name)).module
+    module = frontend.read(Source(text, "vnni", "model-answer.cpp"), ReadOptions(entry=reference.name)).module
     verifier.check(module)
     _same_signature(module, reference)
     _within_limits(module, reference, limits)

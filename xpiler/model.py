@@ -1,4 +1,4 @@
-"""Wiring of the LLM room: a client whose cache and log live in the record store, and the ranker on top of it."""
+"""Wiring of the LLM room: a client whose cache and log live in the record store, and what is built on it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from llm_server.client import Exchange, LlmClient
 from llm_server.errors import LlmError
 from llm_server.ranker import LlmRanker
+from llm_server.rewriter import LlmRewriter
 from search.store import Store
 from synth.errors import UsageError
 from synth.spec import DeviceSpec
@@ -57,11 +58,11 @@ def client(options: Options, store: Store | None, run: str) -> LlmClient:
     return LlmClient(options.llm or "", options.model, cache=cache, log=log)
 
 
-def ranker(options: Options, spec: DeviceSpec, store: Store | None, run: str) -> LlmRanker:
-    """A probed ranker. Raises UsageError when the server does not serve."""
+def connect(options: Options, spec: DeviceSpec, store: Store | None, run: str) -> tuple[LlmRanker, LlmRewriter]:
+    """A ranker and a rewriter on one probed connection. Raises UsageError when the server does not serve."""
     connection = client(options, store, run)
     try:
         facts = connection.probe()
     except LlmError as error:
         raise UsageError(f"--llm {options.llm}: {error}") from error
-    return LlmRanker(connection, facts, spec.name, options.seed)
+    return LlmRanker(connection, facts, spec.name, options.seed), LlmRewriter(connection, spec.name)

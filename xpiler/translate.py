@@ -38,6 +38,7 @@ from synth.source import Source
 from synth.spec import DEFAULT_TARGET, DeviceSpec, find_spec
 from xpiler.options import Options
 from xpiler.results import Result, ResultStatus, TuningReport
+from xpiler.rewriting import RewritingProposer
 
 LLM_EVALUATIONS = 8  # what --llm explores when no --tune says how long
 DEFAULT_RECORDS = "xpiler-records"
@@ -126,6 +127,7 @@ class _Job:
     diagnostics: tuple[Diagnostic, ...]
     clock: Clock
     front: tuple[Pass, ...] = ()
+    notes: list[Diagnostic] = field(default_factory=list)
 
     def run(self, stack: ExitStack) -> Result:
         self.clock.stage("lower", "lowering")
@@ -150,7 +152,7 @@ class _Job:
         final, rest = vnni.default_lowering(module, self.spec)
         text = codegen.emit(final, self.spec)
         program = Program(text, self.to, final.name, final.params, filename=f"{final.name}.c")
-        timed = self.options.tune is not None
+        timed = self.options.tune is not None or self.options.llm is not None
         return Completed((*self.front, *steps, *rest), final, Candidate(content_key(text, str(timed)), program, timed))
 
     def _evaluator(self, problem: Problem, stack: ExitStack) -> Any:
@@ -171,7 +173,7 @@ class _Job:
             budget = Budget(evaluations=LLM_EVALUATIONS if options.llm else 1)
         store = stack.enter_context(Store.open(options.records)) if options.records else None
         run = self._run_key()
-        proposer = self._proposer(store, run)
+        proposer = self._proposer(root, store, run)
         tree = Tree(root, self.spec, proposer)
         strategy: Strategy = RandomSearch(tree, options.seed) if options.strategy == "random" else Mcts(tree)
         driver = Driver(root, self.spec, self.complete, strategy, Tuner(options.seed), evaluator, budget, store, run, self._announce)
@@ -182,12 +184,14 @@ class _Job:
             status = visit.evaluation.status.value if visit.evaluation else "illegal"
             self.clock.progress(f"  {visit.reward:5.2f}x  {status:10} {visit.sketch}")
 
-    def _proposer(self, store: Store | None, run: str) -> Proposer:
+    def _proposer(self, root: Module, store: Store | None, run: str) -> Proposer:
         if self.options.llm is None:
             return SymbolicProposer()
-        from xpiler.model import ranker
+        from xpiler.model import connect
 
-        return RankedProposer(ranker(self.options, self.spec, store, run))
+        ranker, rewriter = connect(self.options, self.spec, store, run)
+        keep = store.put if store else str
+        return RewritingProposer(RankedProposer(ranker), rewriter, root, keep, self.notes)
 
     def _run_key(self) -> str:
         o = self.options
@@ -229,7 +233,7 @@ class _Job:
             self.options.evidence,
             tuple(map(print_step, chosen.trace)),
             self.clock.stop(),
-            (*self.diagnostics, *((extra,) if extra else ())),
+            (*self.diagnostics, *self.notes, *((extra,) if extra else ())),
             structure(chosen.module).to_json(),
             tuning,
         )

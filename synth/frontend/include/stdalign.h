@@ -1,0 +1,5 @@
+#pragma once
+#ifndef __cplusplus
+#define alignas _Alignas
+#define alignof _Alignof
+#endif
