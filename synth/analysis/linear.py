@@ -193,6 +193,12 @@ class Env:
                 if divisor is not None and divisor > 0 and self._nonnegative(expr.a):
                     return self._quotient(expr.a, divisor, expr.op)
                 return atom_poly(self._resolved(expr))
+            case Binary(op="min" | "max") if isinstance(expr.type, DType) and expr.type.is_int:
+                x, y = self.normal(expr.a), self.normal(expr.b)
+                low, high = (x, y) if expr.op == "min" else (y, x)
+                if _at_least(self.bounds(high - low), 0):
+                    return x
+                return y if _at_least(self.bounds(low - high), 0) else atom_poly(self._resolved(expr))
             case Unary(op="neg") if isinstance(expr.type, DType) and expr.type.is_signed_int:
                 return -self.normal(expr.a)
             case Cast(a=a, type=DType() as target) if target.is_int and self._is_integer(a):
@@ -219,6 +225,8 @@ class Env:
     def _quotient(self, a: Expr, d: int, op: str) -> Poly:
         """``a / d`` or ``a % d`` of a non-negative value: exact parts leave the division, the rest is an atom over the normal form."""
         poly = self.normal(a)
+        if poly.constant is not None:
+            return const_poly(poly.constant // d if op == "div" else poly.constant % d)
         exact = Poly({m: c // d for m, c in poly.terms.items() if c % d == 0})
         rest = Poly({m: c for m, c in poly.terms.items() if c % d})
         known = self.bounds(rest)

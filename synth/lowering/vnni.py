@@ -1,7 +1,7 @@
 """The default lowering to ``vnni``: an ordinary trace, made by asking passes what they propose and checking it.
 
-``front`` brings a program of any dialect to serial loops; ``default_lowering`` completes a serial or partly scheduled program. A step that is refused
-is left out, so the lowering succeeds whenever a plain serial one would.
+``front`` brings a program of any dialect to serial loops; ``default_lowering`` completes a serial or partly scheduled program. A step that
+is refused is left out, so the lowering succeeds whenever a plain serial one would.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from synth.errors import UnsupportedError
 from synth.ir.dtypes import Vec
 from synth.ir.grammar import Alloc, Axis, For, Launch, Module
 from synth.ir.traversal import all_exprs, bodies, loops, walk
+from synth.lowering.canonical import one_loop_per_dimension
 from synth.lowering.cost import trips, vector_gain
-from synth.passes.base import Illegal, Pass
+from synth.lowering.steps import LIMIT, Lowering
+from synth.passes.base import Pass
 from synth.passes.registry import get
 from synth.passes.trace import Trace
 from synth.passes.vector_body import widest
@@ -21,14 +23,13 @@ from synth.spec import DeviceSpec
 
 # cheapest first: whenever one of them has done something, the earlier ones are asked again
 RAISES = ("reroll", "store_forward", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
-LIMIT = 200  # applications of one pass in a row: a pass that proposes for ever is a defect, not a reason to hang
 MIN_GAIN = 1.3
 SMALL_LOOP_WORK = 4096  # iterations below which starting threads costs more than it brings
 
 
 def front(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     """Host copies, structure, recovery and raising. Raises UnsupportedError with the reason when a launch cannot be made serial."""
-    lowering = _Lowering(module, spec)
+    lowering = Lowering(module, spec)
     lowering.everywhere("host_copies")
     lowering.everywhere("structurize")
     lowering.everywhere("loop_recovery")
@@ -39,12 +40,13 @@ def front(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
         lowering.everywhere("simplify")
     lowering.everywhere("loop_contraction")
     lowering.everywhere("simplify")
+    one_loop_per_dimension(lowering)
     return lowering.module, lowering.trace
 
 
 def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     """Parallel outermost loops, vectors where they pay most, contraction. What the module has already is left as it is."""
-    lowering = _Lowering(module, spec)
+    lowering = Lowering(module, spec)
     if any(isinstance(s, Launch) for s in walk(module.body)):
         lowering.module, lowering.trace = front(module, spec)
     lowering.everywhere("simplify")
@@ -56,48 +58,14 @@ def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     return lowering.module, lowering.trace
 
 
-class _Lowering:
-    """A module under way, and the steps taken."""
-
-    def __init__(self, module: Module, spec: DeviceSpec) -> None:
-        self.module, self.spec = module, spec
-        self.trace: Trace = ()
-        self.refusal = ""
-
-    def attempt(self, step: Pass) -> bool:
-        """Applies a step if it is legal and changes something."""
-        verdict = step.check(self.module, self.spec)
-        if isinstance(verdict, Illegal):
-            self.refusal = verdict.reason
-            return False
-        new = step.apply(self.module, self.spec)
-        if new == self.module:
-            return False
-        self.module, self.trace = new, (*self.trace, step)
-        return True
-
-    def everywhere(self, name: str) -> None:
-        """Applies a pass wherever it proposes itself, until it proposes nothing legal."""
-        pass_type = get(name)
-        for _ in range(LIMIT):
-            if not any(self.attempt(step) for step in pass_type.space(self.module, self.spec)):
-                return
-
-    def progress(self, name: str) -> bool:
-        """``everywhere``, and whether it changed something."""
-        before = len(self.trace)
-        self.everywhere(name)
-        return len(self.trace) > before
-
-
-def _fuse_short_loops(lowering: _Lowering) -> None:
+def _fuse_short_loops(lowering: Lowering) -> None:
     """A loop too short to fill vectors is made one with the loop around it where the result runs over contiguous memory."""
     for _ in range(LIMIT):
         if not any(_fuse_if_better(lowering, step) for step in get("loop_fuse").space(lowering.module, lowering.spec)):
             return
 
 
-def _fuse_if_better(lowering: _Lowering, step: Pass) -> bool:
+def _fuse_if_better(lowering: Lowering, step: Pass) -> bool:
     module, spec = lowering.module, lowering.spec
     outer, inner = (loops(module).get(getattr(step, name)) for name in ("outer", "inner"))
     if outer is None or inner is None or outer.axis is not None or not step.check(module, spec):
@@ -116,7 +84,7 @@ def _fuse_if_better(lowering: _Lowering, step: Pass) -> bool:
     return lowering.attempt(step) and (lowering.attempt(get("simplify")()) or True)
 
 
-def _vectorize(lowering: _Lowering) -> None:
+def _vectorize(lowering: Lowering) -> None:
     """In every nest without vectors, the loop with the largest modelled gain."""
     refused: set[str] = set()
     for _ in range(LIMIT):
@@ -128,7 +96,7 @@ def _vectorize(lowering: _Lowering) -> None:
             refused.add(site)
 
 
-def _candidates(lowering: _Lowering, refused: set[str]) -> Iterator[tuple[float, str, int]]:
+def _candidates(lowering: Lowering, refused: set[str]) -> Iterator[tuple[float, str, int]]:
     module = lowering.module
     nests = _vectorised_nests(module)
     for site, loop in loops(module).items():
@@ -172,7 +140,7 @@ def _steps_by_vectors(loop: For) -> bool:
     return (int_value(loop.step) or 1) > 1
 
 
-def _parallelize(lowering: _Lowering) -> None:
+def _parallelize(lowering: Lowering) -> None:
     """Outermost loops with enough work, and those perfectly nested in them."""
     if any(isinstance(s, For) and s.axis is Axis.OMP for s in walk(lowering.module.body)):
         return
@@ -180,7 +148,7 @@ def _parallelize(lowering: _Lowering) -> None:
         _parallelize_nest(lowering, site)
 
 
-def _parallelize_nest(lowering: _Lowering, site: str) -> None:
+def _parallelize_nest(lowering: Lowering, site: str) -> None:
     loop = loops(lowering.module).get(site)
     if loop is None or not lowering.attempt(get("parallelize")(site=site)):  # type: ignore[call-arg]
         # A serial outer loop may hold parallel ones: OpenMP then starts a team in each of its iterations.

@@ -46,14 +46,18 @@ def _canonical_integer(expr: Expr, env: Env) -> Expr | None:
     poly = env.normal(expr)
     if len(poly.terms) == 1 and (expr,) in poly.terms:
         return None
-    known = env.bounds(poly)
+    new = written(poly, dtype, env)
+    return new if _size(new) <= _size(expr) + 1 else None
+
+
+def written(poly: Poly, dtype: DType, env: Env) -> Expr:
+    """An expression of type ``dtype`` for a polynomial, computed in ``i32`` where all its parts fit, and without unsigned wrap-around."""
     work = dtype
-    if dtype.bits >= 32 and known.within(DType.I32) and _fits(poly, env, DType.I32):
+    if dtype.bits >= 32 and env.bounds(poly).within(DType.I32) and _fits(poly, env, DType.I32):
         work = DType.I32
     elif dtype.is_unsigned_int and not _fits(poly, env, dtype):
         work = DType.I64
-    written = cast(write(poly, work, env), dtype)
-    return written if _size(written) <= _size(expr) + 1 else None
+    return cast(write(poly, work, env), dtype)
 
 
 def _fits(poly: Poly, env: Env, dtype: DType) -> bool:
@@ -138,6 +142,9 @@ def _folded(e: Expr, env: Env) -> Expr:
             return const(not value, DType.BOOL)
         case Unary(op="lnot", a=Unary(op="lnot", a=inner)):
             return inner
+        case Unary(op="lnot", a=Binary(op="land" | "lor" as op) as inner):
+            sides = [_folded(Unary("lnot", side), env) for side in (inner.a, inner.b)]
+            return Binary("lor" if op == "land" else "land", sides[0], sides[1])
         case Unary(op="lnot", a=Binary(op=op) as inner) if op in COMPARE_OPS and is_integer(inner.a):
             opposite = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}[op]
             return Binary(opposite, inner.a, inner.b)

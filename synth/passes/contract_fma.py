@@ -36,7 +36,12 @@ class ContractFma:
 
 
 def _contracted(e: Expr) -> Expr:
-    if not isinstance(e, Binary) or e.op not in ("add", "sub") or not isinstance(e.type, Vec) or scalar(e.type) not in (DType.F32, DType.F64):
+    if (
+        not isinstance(e, Binary)
+        or e.op not in ("add", "sub")
+        or not isinstance(e.type, Vec)
+        or scalar(e.type) not in (DType.F32, DType.F64)
+    ):
         return e
     if _is_product(e.b):
         a, b = e.b.a, e.b.b  # type: ignore[union-attr]

@@ -31,8 +31,8 @@ class LoopContraction:
         found = [s for s in walk(module.body) if isinstance(s, Alloc) and s.shape and s.init is None and s.space is Space.LOCAL]
         return tuple(cls(names[s.sym]) for s in found if not isinstance(_plan(module, s), str))
 
-    # All accesses of the array lie in one loop L that runs once in the array's lifetime, and all of them have L's variable as their index in one
-    # dimension: then no element is shared between iterations, and each iteration may have its own.
+    # All accesses of the array lie in one loop L that runs once in the array's lifetime, and all of them have L's variable as their index
+    # in one dimension: then no element is shared between iterations, and each iteration may have its own.
     def check(self, module: Module, spec: DeviceSpec) -> Verdict:
         array = find_alloc(module, self.buf)
         if array is None or not array.shape or array.init is not None:

@@ -36,8 +36,8 @@ class LoopDistribute:
             if not isinstance(loop.body[cut - 1], Let | Alloc) and any(not isinstance(s, Let) for s in loop.body[cut:])
         )
 
-    # Different iterations are independent, so no B(i) feeds an A(j), j > i; nothing private to an iteration crosses the cut but pure definitions,
-    # and these load from no memory.
+    # Different iterations are independent, so no B(i) feeds an A(j), j > i; nothing private to an iteration crosses the cut but pure
+    # definitions, and these load from no memory.
     def check(self, module: Module, spec: DeviceSpec) -> Verdict:
         loop = find_loop(module, self.site)
         if loop is None or not 0 < self.cut < len(loop.body):

@@ -41,9 +41,9 @@ class Reroll:
                 found.append(cls(names[store.buf], counts[store.buf]))
         return tuple(found)
 
-    # Every lane of the value is one and the same function of the lane number l and of the l-th elements of what was loaded; lane l of the store
-    # writes element l only; and where the stored buffer is read too, lane l reads its own element l and no other: so the order of lanes is free,
-    # and evaluating a lane after an earlier lane was stored changes nothing.
+    # Every lane of the value is one and the same function of the lane number l and of the l-th elements of what was loaded; lane l of the
+    # store writes element l only; and where the stored buffer is read too, lane l reads its own element l and no other: so the order of
+    # lanes is free, and evaluating a lane after an earlier lane was stored changes nothing.
     def check(self, module: Module, spec: DeviceSpec) -> Verdict:
         store = _find(module, self.buf, self.number)
         if store is None:

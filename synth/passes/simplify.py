@@ -16,8 +16,10 @@ from synth.ir.traversal import (
     read_buffers,
     rewrite_stmts,
     substitute,
+    substitute_expr,
     used_values,
     walk,
+    walk_expr,
     with_bodies,
     written_buffers,
 )
@@ -119,10 +121,45 @@ def _loop(loop: For, env: Env) -> Body:
         loop = narrow
     inner = env.with_loop(loop)
     loop = dataclasses.replace(loop, body=_body(loop.body, inner))
+    outside = _guard_moved_out(loop)
+    if outside is not None:
+        return _if(outside, env)
     bounded = _guard_to_bound(loop, env)
     if bounded is not None:
         return _loop(bounded, env) if bounded.hi != loop.hi else (bounded,)
     return (loop,) if loop.body else ()
+
+
+# for x { lets; if (c && d) S }  ==  if (c) for x { lets; if (d) S }
+# provided that c does not depend on x and its evaluation loads nothing and divides by literals only: it has one value in all iterations,
+# and may be evaluated where there are none.
+def _guard_moved_out(loop: For) -> If | None:
+    if not loop.body or loop.axis is not None:
+        return None
+    *lets, last = loop.body
+    if not isinstance(last, If) or last.orelse or not all(isinstance(s, Let) for s in lets):
+        return None
+    values = {s.sym: s.value for s in lets if isinstance(s, Let)}
+    out: list[Expr] = []
+    rest: list[Expr] = []
+    for cond in conjuncts(last.cond):
+        whole = cond
+        while any(v.sym in values for v in all_vars(whole)):
+            whole = substitute_expr(whole, values)
+        (out if _is_free(whole, loop.sym) else rest).append(whole if _is_free(whole, loop.sym) else cond)
+    if not out:
+        return None
+    inner = last.then if not rest else (dataclasses.replace(last, cond=conjunction(rest)),)
+    return If(conjunction(out), (dataclasses.replace(loop, body=(*lets, *inner)),), (), last.loc)
+
+
+def _is_free(cond: Expr, sym: Sym) -> bool:
+    for e in walk_expr(cond):
+        if isinstance(e, Load) or (isinstance(e, Var) and e.sym == sym):
+            return False
+        if isinstance(e, Binary) and e.op in ("div", "mod") and is_integer(e) and not (isinstance(e.b, Const) and e.b.value):
+            return False
+    return True
 
 
 def _leaves(body: Body) -> bool:
@@ -196,8 +233,6 @@ def _upper_bound(cond: Expr, x: Var, env: Env) -> Poly | None:
 
 
 def all_vars(expr: Expr) -> list[Var]:
-    from synth.ir.traversal import walk_expr
-
     return [e for e in walk_expr(expr) if isinstance(e, Var)]
 
 

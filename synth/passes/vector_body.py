@@ -1,7 +1,7 @@
 """The body of a vectorised loop: one vector statement for ``lanes`` iterations.
 
-What does not depend on the loop variable stays scalar; what does becomes a vector (``Vec``), conditions on it become masks. A private buffer of the body
-that holds lane-dependent values becomes a vector register (rank 0) or gets the lanes as its last dimension.
+What does not depend on the loop variable stays scalar; what does becomes a vector (``Vec``), conditions on it become masks. A private
+buffer of the body that holds lane-dependent values becomes a vector register (rank 0) or gets the lanes as its last dimension.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class CannotVectorize(Exception):
 class VectorBody:
     """Rewrites a body for lanes ``x .. x + lanes - 1`` of the loop variable ``x``, which stays in scope as the first lane's value.
 
-    ``env`` is what holds inside the loop, ``reductions`` are the scalars accumulated into, with the vector accumulators that stand for them.
+    ``env`` is what holds inside the loop, ``reductions`` are the scalars accumulated into, with the vector accumulators that stand for
+    them.
     """
 
     x: Var

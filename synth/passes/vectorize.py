@@ -64,8 +64,8 @@ class Vectorize:
                 found += [cls(site, lanes) for lanes in (full, full // 2) if lanes > 1]
         return tuple(found)
 
-    # Different iterations of the loop touch no common element that one of them writes, except scalars that all of them accumulate into by one
-    # operator (over the reals, for floats): then any number of them may run in lock step.
+    # Different iterations of the loop touch no common element that one of them writes, except scalars that all of them accumulate into by
+    # one operator (over the reals, for floats): then any number of them may run in lock step.
     def check(self, module: Module, spec: DeviceSpec) -> Verdict:
         try:
             floats = _plan(self, module).reassociates
