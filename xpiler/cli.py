@@ -220,7 +220,7 @@ def _finish(result: Result, json_: str | None, show: Callable[[Console], None]) 
                 Path(json_).write_text(text + "\n")
             except OSError as error:
                 _fail(UsageError(f"cannot write {json_}: {error.strerror}", hint="choose another place with --json"))
-    show(errors if json_ == "-" else Console(highlight=False))
+    show(errors if json_ == "-" or not result.ok else Console(highlight=False))
     raise typer.Exit(result.exit_code)
 
 
