@@ -1,8 +1,8 @@
 """Runs commands in a sandbox: a session and temporary folder of their own, resource limits, a cleaned environment, no network,
 and a supervisor that ends everything the command started at the deadline or when this process dies.
 
-Every compile and every run of a candidate goes through ``run_command``; what a command does comes back as a value. The supervisor is a small C
-program (``runtime/sandbox.c``), so that nothing runs between fork and exec in a threaded Python process.
+Every compile and every run of a candidate goes through ``run_command``; what a command does comes back as a value. The supervisor is a
+small C program (``runtime/sandbox.c``), so that nothing runs between fork and exec in a threaded Python process.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Completed:
 
 
 def cache_root() -> Path:
-    """Where built artefacts are kept: ``$XPILER_CACHE``, or ``~/.cache/xpiler``, or a folder of the user in the temporary folder when there is
-    no writable home."""
+    """Where built artefacts are kept: ``$XPILER_CACHE``, or ``~/.cache/xpiler``, or a folder of the user in the temporary folder when
+    there is no writable home."""
     chosen = os.environ.get("XPILER_CACHE")
     candidates = [Path(chosen)] if chosen else [Path.home() / ".cache" / "xpiler", Path(tempfile.gettempdir()) / f"xpiler-{os.getuid()}"]
     for candidate in candidates:

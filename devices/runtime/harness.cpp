@@ -215,6 +215,8 @@ int main(int argc, char** argv) {
   o.shared_bytes = h.limits[7];
   o.shared_opt_in_bytes = h.limits[8];
   o.warp_size = h.limits[9];
+  o.multiprocessors = h.limits[10];
+  o.capability = h.limits[11];
   const CaseHeader* cases = reinterpret_cast<const CaseHeader*>(input + h.first_case);
   for (u64 i = 0; i < h.cases; i++) {
     xp::record = reinterpret_cast<xp::Record*>(output + cases[i].record_offset);

@@ -51,12 +51,13 @@ unsigned long take_slot() {
 
 }  // namespace
 
-Buffer* map_buffer(const char* name, unsigned long bytes, Kind kind) {
+Buffer* map_buffer(const char* name, unsigned long bytes, Kind kind, unsigned long alignment) {
   pthread_mutex_lock(&lock);
   if (!arena) reserve();
   unsigned long slot = take_slot();
   Buffer* b = &buffers[slot];
-  unsigned long alignment = options.alignment ? options.alignment : 1;
+  if (alignment < options.alignment) alignment = options.alignment;
+  if (alignment == 0) alignment = 1;
   unsigned long pages = (bytes + alignment + kPage - 1) / kPage * kPage;
   if (bytes % kPage == 0 && bytes > 0) pages = bytes;
   if (pages >= gap / 2) fail(status_crash, "buffer '%s' of %lu bytes is too large", name, bytes);

@@ -29,13 +29,14 @@ struct Options {
   unsigned long alignment;  // of buffers, in bytes: a power of two
   unsigned long workers;    // OS threads for blocks
   // limits of the emulated device; 0 is no limit
-  unsigned long threads_per_block, block[3], grid[3], shared_bytes, shared_opt_in_bytes, warp_size;
+  unsigned long threads_per_block, block[3], grid[3], shared_bytes, shared_opt_in_bytes, warp_size, multiprocessors, capability;
 };
 
 extern Options options;
 
 // A new buffer filled with 0xFF, between guard regions of several GiB. Ends the run when there is no memory.
-Buffer* map_buffer(const char* name, unsigned long bytes, Kind kind);
+// `alignment` 0 is the one of the options, which is also the least.
+Buffer* map_buffer(const char* name, unsigned long bytes, Kind kind, unsigned long alignment = 0);
 void unmap_buffer(Buffer* buffer);
 // The live or freed buffer whose data or guard regions hold `address`, or null.
 Buffer* find_buffer(const void* address);
