@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from synth.analysis.access import accesses
-from synth.analysis.linear import env_at, private_buffers
+from synth.analysis.linear import Env, env_at, private_buffers
 from synth.ir.grammar import Body, Const, For, Math, Module, Var
 from synth.ir.traversal import bodies, stmt_exprs, walk_expr
 
@@ -29,12 +29,16 @@ class VectorGain:
 
 def trips(loop: For, module: Module) -> int:
     """Iterations: the literal count, or ``UNKNOWN_TRIPS``."""
-    env = env_at(module, loop)
-    known = env.range_of(loop.hi), env.range_of(loop.lo)
+    return count_of(loop, env_at(module, loop))
+
+
+def count_of(loop: For, env: Env) -> int:
+    """The same, where ``env`` holds before the loop."""
+    span = env.bounds(env.normal(loop.hi) - env.normal(loop.lo)).hi
     step = int(loop.step.value) if isinstance(loop.step, Const) else 1
-    if known[0].hi is None or known[1].lo is None or known[0].hi - known[1].lo > 1 << 28:
+    if span is None or span > 1 << 28:
         return UNKNOWN_TRIPS
-    return max(1, -(-(known[0].hi - known[1].lo) // step))
+    return max(1, -(-span // step))
 
 
 def vector_gain(module: Module, loop: For, lanes: int) -> VectorGain:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from synth.errors import UnsupportedError
-from synth.ir.dtypes import Vec
-from synth.ir.grammar import Alloc, Axis, For, Launch, Module
-from synth.ir.traversal import all_exprs, bodies, loops, walk
+from synth.ir.grammar import For, Launch, Module
+from synth.ir.traversal import bodies, loops, walk
 from synth.lowering.canonical import one_loop_per_dimension
 from synth.lowering.cost import trips, vector_gain
+from synth.lowering.schedule import Scheduler, has_vectors
 from synth.lowering.steps import LIMIT, Lowering
 from synth.passes.base import Pass
+from synth.passes.parallelize import Parallelize
 from synth.passes.registry import get
 from synth.passes.trace import Trace
 from synth.passes.vector_body import widest
@@ -23,8 +24,7 @@ from synth.spec import DeviceSpec
 
 # cheapest first: whenever one of them has done something, the earlier ones are asked again
 RAISES = ("reroll", "store_forward", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
-MIN_GAIN = 1.3
-SMALL_LOOP_WORK = 4096  # iterations below which starting threads costs more than it brings
+ENOUGH = 4  # iterations a core, from which on no further loop is bound to the cores
 
 
 def front(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
@@ -51,8 +51,12 @@ def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
         lowering.module, lowering.trace = front(module, spec)
     lowering.everywhere("simplify")
     _fuse_short_loops(lowering)
-    _parallelize(lowering)
-    _vectorize(lowering)
+    vectors = Scheduler(lowering.module, lowering.spec).choose()
+    _parallelize(lowering, frozenset(step.site for step in vectors))
+    for step in reversed(vectors):  # the last first, so that the sites of the others stay what they are
+        lowering.attempt(step)
+    lowering.everywhere("simplify")
+    _parallelize(lowering, frozenset())
     lowering.everywhere("simplify")
     lowering.everywhere("contract_fma")
     return lowering.module, lowering.trace
@@ -84,83 +88,29 @@ def _fuse_if_better(lowering: Lowering, step: Pass) -> bool:
     return lowering.attempt(step) and (lowering.attempt(get("simplify")()) or True)
 
 
-def _vectorize(lowering: Lowering) -> None:
-    """In every nest without vectors, the loop with the largest modelled gain."""
-    refused: set[str] = set()
-    for _ in range(LIMIT):
-        ranked = sorted(_candidates(lowering, refused), key=lambda c: (-c[0], c[1]))
-        if not ranked:
-            return
-        _, site, lanes = ranked[0]
-        if not lowering.attempt(get("vectorize")(site=site, lanes=lanes)):  # type: ignore[call-arg]
-            refused.add(site)
-
-
-def _candidates(lowering: Lowering, refused: set[str]) -> Iterator[tuple[float, str, int]]:
-    module = lowering.module
-    nests = _vectorised_nests(module)
-    for site, loop in loops(module).items():
-        if site in refused or loop.axis is not None or site in nests or _has_vectors(loop):
-            continue
-        lanes = lowering.spec.vector_bits // widest(loop.body)
-        count = trips(loop, module)
-        while lanes > 4 and count < lanes and count <= lanes // 2:
-            lanes //= 2
-        gain = vector_gain(module, loop, lanes)
-        if gain.gain >= MIN_GAIN:
-            yield gain.gain, site, lanes
-
-
-def _has_vectors(loop: For) -> bool:
-    return any(isinstance(e.type, Vec) for e in all_exprs(loop.body)) or any(
-        isinstance(s, Alloc) and isinstance(s.dtype, Vec) for s in walk(loop.body)
-    )
-
-
-def _vectorised_nests(module: Module) -> set[str]:
-    """Loops that lie inside a loop over vectors."""
-    from synth.ir.traversal import site_names
-
-    names = site_names(module)
-    found: set[str] = set()
-    for stmt in walk(module.body):
-        if isinstance(stmt, For) and _has_vectors(stmt) and _steps_by_vectors(stmt):
-            found |= {names[s.sym] for s in walk(stmt.body) if isinstance(s, For)}
-    return found
-
-
-def _is_innermost(loop: For) -> bool:
-    """Nothing would be left to vectorise inside."""
-    return not any(isinstance(s, For) for s in walk(loop.body))
-
-
-def _steps_by_vectors(loop: For) -> bool:
-    from synth.ir.builder import int_value
-
-    return (int_value(loop.step) or 1) > 1
-
-
-def _parallelize(lowering: Lowering) -> None:
-    """Outermost loops with enough work, and those perfectly nested in them."""
-    if any(isinstance(s, For) and s.axis is Axis.OMP for s in walk(lowering.module.body)):
-        return
+def _parallelize(lowering: Lowering, kept: frozenset[str]) -> None:
+    """Outermost loops, and those perfectly nested in them while there is too little to do; not those that are kept for vectors."""
     for site in _outermost(lowering.module):
-        _parallelize_nest(lowering, site)
+        loop = loops(lowering.module).get(site)
+        if loop is not None and loop.axis is None and site not in kept:
+            _parallelize_nest(lowering, site, kept)
 
 
-def _parallelize_nest(lowering: Lowering, site: str) -> None:
-    loop = loops(lowering.module).get(site)
-    if loop is None or not lowering.attempt(get("parallelize")(site=site)):  # type: ignore[call-arg]
+def _parallelize_nest(lowering: Lowering, site: str, kept: frozenset[str]) -> None:
+    if not lowering.attempt(Parallelize(site)):
         # A serial outer loop may hold parallel ones: OpenMP then starts a team in each of its iterations.
         return
-    inner = loops(lowering.module)[site].body
-    while len(inner) == 1 and isinstance(inner[0], For) and inner[0].axis is None and not _steps_by_vectors(inner[0]):
-        child = next(s for s, x in loops(lowering.module).items() if x is inner[0])
-        if trips(loops(lowering.module)[site], lowering.module) >= 4 * lowering.spec.cores or _is_innermost(inner[0]):
+    count = 1
+    while True:
+        loop = loops(lowering.module)[site]
+        count *= trips(loop, lowering.module)
+        inner = loop.body[-1] if loop.body else None
+        if not isinstance(inner, For) or inner.axis is not None or count >= ENOUGH * lowering.spec.cores:
             return
-        if not lowering.attempt(get("parallelize")(site=child)):  # type: ignore[call-arg]
+        child = next(s for s, x in loops(lowering.module).items() if x is inner)
+        if child in kept or has_vectors(inner) or not lowering.attempt(Parallelize(child)):
             return
-        site, inner = child, loops(lowering.module)[child].body
+        site = child
 
 
 def _outermost(module: Module) -> Sequence[str]:

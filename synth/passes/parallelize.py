@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 from synth.analysis.dependence import independent_iterations
 from synth.errors import IllegalPassError
-from synth.ir.grammar import Axis, For, Module, Stmt
-from synth.ir.traversal import bodies, find_loop, loops, path_to, replace_stmt
+from synth.ir.grammar import Axis, For, Let, Load, Module, Stmt, Var
+from synth.ir.traversal import find_loop, loops, path_to, replace_stmt, walk_expr
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.spec import DeviceSpec
 
@@ -50,13 +50,29 @@ class Parallelize:
         loop = find_loop(module, self.site)
         if loop is None:
             raise IllegalPassError(f"parallelize: there is no loop '{self.site}'")
-        return dataclasses.replace(module, body=replace_stmt(module.body, loop, dataclasses.replace(loop, axis=Axis.OMP)))
+        bound = dataclasses.replace(loop, axis=Axis.OMP)
+        parent = next((s for s in reversed((path_to(module.body, loop) or ())[:-1]) if isinstance(s, For)), None)
+        if parent is None or len(parent.body) == 1:
+            return dataclasses.replace(module, body=replace_stmt(module.body, loop, bound))
+        # Definitions between two bound loops go into the inner one: then the two can be collapsed.
+        sunk = dataclasses.replace(bound, body=(*parent.body[:-1], *bound.body))
+        return dataclasses.replace(module, body=replace_stmt(module.body, parent, dataclasses.replace(parent, body=(sunk,))))
 
 
 def _is_place(module: Module, loop: For) -> bool:
+    """Not inside a serial loop; inside a bound one only as its last statement, after definitions that may be evaluated again."""
     path: tuple[Stmt, ...] = (path_to(module.body, loop) or ())[:-1]
     enclosing = [s for s in path if isinstance(s, For)]
     if not enclosing:
         return True
-    perfect = all(len(bodies(s)[0]) == 1 for s in enclosing)
-    return len(enclosing) == len(path) and perfect and all(s.axis is Axis.OMP for s in enclosing)
+    if len(enclosing) != len(path) or any(s.axis is not Axis.OMP for s in enclosing):
+        return False
+    chain = [*enclosing[1:], loop]
+    return all(parent.body[-1] is child and _sinks(parent.body[:-1], child) for parent, child in zip(enclosing, chain, strict=True))
+
+
+def _sinks(between: tuple[Stmt, ...], loop: For) -> bool:
+    defined = {s.sym for s in between if isinstance(s, Let)}
+    if any(not isinstance(s, Let) or any(isinstance(e, Load) for e in walk_expr(s.value)) for s in between):
+        return False
+    return not any(isinstance(e, Var) and e.sym in defined for x in (loop.lo, loop.hi, loop.step) for e in walk_expr(x))

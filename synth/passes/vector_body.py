@@ -31,6 +31,7 @@ from synth.ir.grammar import (
     Load,
     MakeVec,
     Math,
+    Reduce,
     Select,
     Stmt,
     Store,
@@ -64,6 +65,7 @@ class VectorBody:
     varying: set[Sym] = field(default_factory=set)
     vectors: dict[Sym, Type] = field(default_factory=dict)
     pending: list[Stmt] = field(default_factory=list)
+    born: dict[Sym, Expr | None] = field(default_factory=dict)
 
     def rewrite(self, body: Body, mask: Expr | None) -> Body:
         """The vector body under a mask of active lanes (None: all)."""
@@ -120,13 +122,12 @@ class VectorBody:
             case Let():
                 return self._let(s, env, mask)
             case Alloc():
+                self.born[s.sym] = mask
                 return (self._alloc(s),)
             case Store():
                 return self._store(s, env, mask)
             case For():
-                if any(self.depends(e) for e in (s.lo, s.hi, s.step)):
-                    raise CannotVectorize(f"the bounds of the inner loop '{s.sym.name}' depend on '{self.x.sym.name}'")
-                return (dataclasses.replace(s, body=self._body(s.body, env.with_loop(s), mask)),)
+                return self._for(s, env, mask)
             case While():
                 if self.depends(s.cond):
                     raise CannotVectorize(f"an inner loop ends at a condition that depends on '{self.x.sym.name}'")
@@ -139,6 +140,47 @@ class VectorBody:
                 return (s,)
             case _:
                 raise CannotVectorize(f"a {type(s).__name__} in the body")
+
+    def _for(self, s: For, env: Env, mask: Expr | None) -> Body:
+        if self.depends(s.step) or (self.depends(s.lo) and s.step != const(1, s.dtype)):
+            raise CannotVectorize(f"the steps of the inner loop '{s.sym.name}' depend on '{self.x.sym.name}'")
+        if not self.depends(s.lo) and not self.depends(s.hi):
+            return (dataclasses.replace(s, body=self._body(s.body, env.with_loop(s), mask)),)
+        return self._uneven(s, env, mask)
+
+    def _uneven(self, s: For, env: Env, mask: Expr | None) -> Body:
+        """An inner loop whose bounds differ between lanes runs from the least to the greatest; in each iteration the lanes in their bounds
+        work."""
+        if any(isinstance(b, Break | Continue) for b in walk(s.body)):
+            raise CannotVectorize(f"the inner loop '{s.sym.name}' has bounds that differ between lanes, and is left early")
+        lo, hi = self._bound(s.lo, env, mask), self._bound(s.hi, env, mask)
+        out: list[Stmt] = [*self.pending]
+        self.pending.clear()
+        limits: list[Expr] = []
+        ends: list[Expr] = []
+        here = Var(s.sym, s.dtype)
+        for scalar_bound, vector, op in ((s.lo, lo, "min"), (s.hi, hi, "max")):
+            if vector is None:
+                ends.append(scalar_bound)
+                continue
+            neutral = const(s.dtype.max_int if op == "min" else s.dtype.min_int, s.dtype)
+            active = vector if mask is None else Select(mask, vector, Broadcast(neutral, self.lanes))
+            ends.append(Reduce(op, active))
+            limits.append(Binary("ge" if op == "min" else "lt", Broadcast(here, self.lanes), vector))
+        inside = mask
+        for limit in limits:
+            inside = conjunction(inside, limit)
+        named = Let(Sym("mask"), inside or Broadcast(const(True, DType.BOOL), self.lanes))
+        body = self._body(s.body, env.with_loop(s), Var(named.sym, named.value.type))
+        return (*out, dataclasses.replace(s, lo=ends[0], hi=ends[1], body=(named, *body)))
+
+    def _bound(self, e: Expr, env: Env, mask: Expr | None) -> Expr | None:
+        """A bound in all lanes, under a name; None where all lanes share it."""
+        if not self.depends(e):
+            return None
+        let = Let(Sym("bound"), self.vector(e, env, mask))
+        self.pending.append(let)
+        return Var(let.sym, let.value.type)
 
     def _let(self, s: Let, env: Env, mask: Expr | None) -> Body:
         if s.sym not in self.varying:
@@ -193,7 +235,8 @@ class VectorBody:
     def _store_private(self, s: Store, env: Env, mask: Expr | None) -> Store:
         value = self.vector(s.value, env, mask)
         if not s.index:
-            if mask is not None:
+            # Lanes that were off when the register was made are off as long as it lives: nobody reads them.
+            if mask is not None and mask != self.born.get(s.buf):
                 value = Select(mask, value, Load(s.buf, (), value.type))
             return Store(s.buf, (), value, None, s.loc)
         if any(self.depends(i) for i in s.index):

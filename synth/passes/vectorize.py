@@ -33,7 +33,7 @@ from synth.ir.grammar import (
     Sym,
     Var,
 )
-from synth.ir.traversal import all_exprs, find_loop, loops, refresh, replace_stmt
+from synth.ir.traversal import all_exprs, bodies, find_loop, loops, path_to, refresh, replace_stmt, rewrite_stmts, walk
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.passes.vector_body import CannotVectorize, VectorBody, widest
 from synth.spec import DeviceSpec
@@ -78,13 +78,12 @@ class Vectorize:
             plan = _plan(self, module)
         except CannotVectorize as error:
             raise IllegalPassError(f"vectorize {self.site}: {error}") from error
-        return dataclasses.replace(module, body=replace_stmt(module.body, plan.loop, plan.replacement))
+        return dataclasses.replace(module, body=plan.body)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    loop: For
-    replacement: Body
+    body: Body
     reassociates: bool
 
 
@@ -110,21 +109,58 @@ def _plan(step: Vectorize, module: Module) -> _Plan:
             raise CannotVectorize(f"{step.lanes} values of type {home.dtype} do not fill a register")
         registers[buf] = (op, Sym(f"{buf.name}.lanes"))
     replacement = _loops(loop, env, step.lanes, registers)
-    before: list[Stmt] = []
-    after: list[Stmt] = []
+    outer: dict[Sym, list[tuple[Body, Body]]] = {}
     for buf, (op, register) in registers.items():
         vector = types[buf]
         start: Expr = Broadcast(identity(op, vector.dtype), vector.lanes)
-        before += [Alloc(register, vector, (), Space.LOCAL), Store(register, (), start)]
+        before: Body = (Alloc(register, vector, (), Space.LOCAL), Store(register, (), start))
         total = Reduce(op, Load(register, (), vector))
-        after.append(Store(buf, (), Binary(op, Load(buf, (), vector.dtype), total)))
+        after: Body = (Store(buf, (), Binary(op, Load(buf, (), vector.dtype), total)),)
+        around = _around(module, loop, buf)
+        if around is loop:
+            replacement = (*before, *replacement, *after)
+        else:
+            outer.setdefault(around.sym, []).append((before, after))
     floats = any(scalar(t).is_float and registers[b][0] in ("add", "mul") for b, t in types.items())
-    return _Plan(loop, (*before, *replacement, *after), floats)
+    body = replace_stmt(module.body, loop, replacement)
+    return _Plan(_wrapped(body, outer) if outer else body, floats)
+
+
+# A scalar that a nest of loops does nothing to but accumulate in the innermost one may be accumulated in lanes over the whole nest.
+def _around(module: Module, loop: For, buf: Sym) -> For:
+    """The outermost serial loop around ``loop`` in which nothing else touches the accumulator."""
+    found, uses = loop, _uses(loop.body, buf)
+    for parent in reversed((path_to(module.body, loop) or (loop,))[:-1]):
+        if not isinstance(parent, For | If) or (isinstance(parent, For) and parent.axis is not None):
+            break
+        inside = tuple(s for inner in bodies(parent) for s in inner)
+        if _uses(inside, buf) != uses or any(isinstance(s, Alloc) and s.sym == buf for s in inside):
+            break
+        if isinstance(parent, For):
+            found = parent
+    return found
+
+
+def _uses(body: Body, buf: Sym) -> int:
+    return sum(1 for e in all_exprs(body) if isinstance(e, Load) and e.buf == buf) + sum(
+        1 for s in walk(body) if isinstance(s, Store) and s.buf == buf
+    )
+
+
+def _wrapped(body: Body, around: dict[Sym, list[tuple[Body, Body]]]) -> Body:
+    """Statements put before and after loops."""
+
+    def one(s: Stmt) -> Stmt | Body:
+        if not isinstance(s, For) or s.sym not in around:
+            return s
+        before = tuple(x for first, _ in around[s.sym] for x in first)
+        after = tuple(x for _, last in around[s.sym] for x in last)
+        return (*before, s, *after)
+
+    return rewrite_stmts(body, one)
 
 
 def _allocs(body: Body) -> list[Alloc]:
-    from synth.ir.traversal import walk
-
     return [s for s in walk(body) if isinstance(s, Alloc)]
 
 
@@ -140,8 +176,7 @@ def identity(op: str, dtype: DType) -> Const:
 def _loops(loop: For, env: Env, lanes: int, registers: dict[Sym, tuple[str, Sym]]) -> Body:
     """Full vectors first, then the remainder under a mask where there may be one."""
     trips = (env.normal(loop.hi) - env.normal(loop.lo)).constant
-    zero, width = const(0, loop.dtype), const(lanes, loop.dtype)
-    x = Var(loop.sym, loop.dtype)
+    width = const(lanes, loop.dtype)
 
     def body_of(source: For, mask: Expr | None) -> Body:
         # The vector body is made under what the scalar loop knows: the lanes run over its iterations.
@@ -150,8 +185,9 @@ def _loops(loop: For, env: Env, lanes: int, registers: dict[Sym, tuple[str, Sym]
     if trips is not None and trips % lanes == 0:
         return (dataclasses.replace(loop, step=width, body=body_of(loop, None)),)
     out: list[Stmt] = []
+    # For an empty loop the quotient is zero or negative: then there are neither full vectors nor a remainder.
     whole = Binary("sub", loop.hi, loop.lo)
-    full = Binary("add", loop.lo, Binary("mul", Binary("div", Binary("max", whole, zero), width), width))
+    full = Binary("add", loop.lo, Binary("mul", Binary("div", whole, width), width))
     rest_copy = refresh((loop,))[0]
     if not isinstance(rest_copy, For):
         raise CannotVectorize("the loop cannot be copied")
@@ -172,5 +208,4 @@ def _loops(loop: For, env: Env, lanes: int, registers: dict[Sym, tuple[str, Sym]
     first = Let(rest_copy.sym, start)
     tail = (first, mask, *body_of(rest_copy, Var(mask.sym, mask.value.type)))
     out.append(If(Binary("lt", start, loop.hi), tail))
-    del x
     return tuple(out)
