@@ -16,7 +16,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``status`` is the command's own, or ``timeout`` or ``crash`` when there was none. ``seconds`` are wall clock, from process start to end."""
+    """What the command said. ``status`` is its own, or ``timeout`` or ``crash`` when there was none.
+
+    ``seconds`` are wall clock, the start of the process included.
+    """
 
     status: str
     exit_code: int | None
