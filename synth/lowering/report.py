@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from synth.ir.dtypes import Vec
-from synth.ir.grammar import Axis, Body, Const, For, Load, Module, Store
+from synth.ir.grammar import Axis, Body, Const, For, Module
 from synth.ir.traversal import all_exprs, bodies, site_names
 
 
 @dataclass(frozen=True, slots=True)
 class StructureReport:
-    """Sites of loops by how they run; ``lanes`` is the widest vector of the module (1: none)."""
+    """Sites of loops by how they run; one over vectors may be parallel too. ``lanes`` is the widest vector of the module (1: none): a
+    short loop
+    may have become straight vector code."""
 
     parallel_loops: tuple[str, ...]
     vector_loops: tuple[str, ...]
@@ -23,7 +25,7 @@ class StructureReport:
     @property
     def is_serial(self) -> bool:
         """Neither parallel nor vectorised."""
-        return not (self.parallel_loops or self.vector_loops or self.simd_loops)
+        return not (self.parallel_loops or self.vector_loops or self.simd_loops or self.lanes > 1)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -43,7 +45,8 @@ def structure(module: Module) -> StructureReport:
     def visit(body: Body) -> None:
         for stmt in body:
             if isinstance(stmt, For):
-                kinds[_kind(stmt)].append(names[stmt.sym])
+                for kind in _kinds(stmt):
+                    kinds[kind].append(names[stmt.sym])
             for inner in bodies(stmt):
                 visit(inner)
 
@@ -53,16 +56,16 @@ def structure(module: Module) -> StructureReport:
     return StructureReport(parallel, vector, simd, serial, max(vectors, default=1))
 
 
-def _kind(loop: For) -> str:
+def _kinds(loop: For) -> tuple[str, ...]:
+    found = []
     if loop.axis is Axis.OMP:
-        return "parallel"
+        found.append("parallel")
     if loop.axis is Axis.SIMD:
-        return "simd"
-    stepped = isinstance(loop.step, Const) and int(loop.step.value) > 1
-    return "vector" if stepped and _has_vectors(loop.body) else "serial"
+        found.append("simd")
+    if isinstance(loop.step, Const) and int(loop.step.value) > 1 and _has_vectors(loop.body):
+        found.append("vector")
+    return tuple(found) or ("serial",)
 
 
 def _has_vectors(body: Body) -> bool:
-    return any(isinstance(e.type, Vec) for e in all_exprs(body) if isinstance(e, Load)) or any(
-        isinstance(s, Store) and isinstance(s.value.type, Vec) for s in body
-    )
+    return any(isinstance(e.type, Vec) for e in all_exprs(body))

@@ -12,6 +12,7 @@ from synth.ir.traversal import all_exprs, bodies, expr_children, site_names, stm
 from synth.lowering.cost import EXPENSIVE, GATHER, MATH_COST, count_of
 from synth.passes.arithmetic import is_integer
 from synth.passes.base import Legal
+from synth.passes.parallelize import Parallelize
 from synth.passes.vector_body import widest
 from synth.passes.vectorize import Vectorize
 from synth.spec import DeviceSpec
@@ -20,6 +21,7 @@ MASK = 1.0  # a vector under a mask, against one without
 HORIZONTAL = 8.0  # folding a vector to a scalar
 LOOP = 2.0  # starting a loop
 ARITHMETIC = 0.5
+SOME_CORES = 4  # what a result should be able to use, even where the device at hand has fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +41,43 @@ class Scheduler:
 
     def choose(self) -> tuple[Vectorize, ...]:
         """The loops to vectorise, with lanes."""
-        return self._body(self.module.body, module_env(self.module)).vectors
+        return self._body(self.module.body, module_env(self.module), True).vectors
 
-    def _body(self, body: Body, env: Env) -> Choice:
+    def _body(self, body: Body, env: Env, outermost: bool = False) -> Choice:
         cycles = 0.0
         vectors: list[Vectorize] = []
         for stmt in body:
             if isinstance(stmt, For):
-                best = self._loop(stmt, env)
+                best = self._loop(stmt, env, outermost)
                 cycles, vectors = cycles + best.cycles, [*vectors, *best.vectors]
                 continue
             cycles += sum(_Cost(None, 1).expr(e, env) for e in stmt_exprs(stmt)) + (1.0 if isinstance(stmt, Store) and stmt.index else 0.0)
-            inner = [self._body(b, step_into(env, stmt, k)) for k, b in enumerate(bodies(stmt))]
+            inner = [self._body(b, step_into(env, stmt, k), outermost) for k, b in enumerate(bodies(stmt))]
             cycles += sum(c.cycles for c in inner)
             vectors += [v for c in inner for v in c.vectors]
             if isinstance(stmt, Let):
                 env = env.with_let(stmt)
         return Choice(cycles, tuple(vectors))
 
-    def _loop(self, loop: For, env: Env) -> Choice:
+    def _loop(self, loop: For, env: Env, outermost: bool) -> Choice:
         count = count_of(loop, env)
         inside = self._body(loop.body, env.with_loop(loop))
-        best = Choice(LOOP + count * (inside.cycles + 1), inside.vectors)
+        site = site_names(self.module)[loop.sym]
+        parallel = outermost and isinstance(Parallelize(site).check(self.module, self.spec), Legal)
+        best = Choice((LOOP + count * (inside.cycles + 1)) / self._cores(parallel, count), inside.vectors)
         if loop.axis is not None or has_vectors(loop):
             return best
         for lanes in self._lanes(loop, count):
-            cycles = self._in_vectors(loop, lanes, count, env)
+            cycles = self._in_vectors(loop, lanes, count, env) / self._cores(parallel, count // lanes)
             if cycles < best.cycles * 0.9:
-                step = Vectorize(site_names(self.module)[loop.sym], lanes)
+                step = Vectorize(site, lanes)
                 if isinstance(step.check(self.module, self.spec), Legal):
                     best = Choice(cycles, (step,))
         return best
+
+    def _cores(self, parallel: bool, count: int) -> int:
+        """How many cores share the iterations."""
+        return max(1, min(count, max(self.spec.cores, SOME_CORES))) if parallel else 1
 
     def _lanes(self, loop: For, count: int) -> tuple[int, ...]:
         """The full register, and a smaller one that the loop fills better."""

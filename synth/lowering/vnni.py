@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from synth.errors import UnsupportedError
+from synth.ir.builder import int_value
 from synth.ir.grammar import For, Launch, Module
 from synth.ir.traversal import bodies, loops, walk
 from synth.lowering.canonical import one_loop_per_dimension
@@ -20,6 +21,7 @@ from synth.passes.parallelize import Parallelize
 from synth.passes.registry import get
 from synth.passes.trace import Trace
 from synth.passes.vector_body import widest
+from synth.passes.vectorize import Vectorize
 from synth.spec import DeviceSpec
 
 # cheapest first: whenever one of them has done something, the earlier ones are asked again
@@ -56,8 +58,7 @@ def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     for step in reversed(vectors):  # the last first, so that the sites of the others stay what they are
         lowering.attempt(step)
     lowering.everywhere("simplify")
-    _parallelize(lowering, frozenset())
-    lowering.everywhere("simplify")
+    _parallelize_vectors(lowering, vectors)
     lowering.everywhere("contract_fma")
     return lowering.module, lowering.trace
 
@@ -94,6 +95,14 @@ def _parallelize(lowering: Lowering, kept: frozenset[str]) -> None:
         loop = loops(lowering.module).get(site)
         if loop is not None and loop.axis is None and site not in kept:
             _parallelize_nest(lowering, site, kept)
+
+
+def _parallelize_vectors(lowering: Lowering, vectors: tuple[Vectorize, ...]) -> None:
+    """An outermost loop that was vectorised runs on all cores too; what remains of its iterations does not."""
+    for step in vectors:
+        loop = loops(lowering.module).get(step.site)
+        if loop is not None and int_value(loop.step) == step.lanes:
+            lowering.attempt(Parallelize(step.site))
 
 
 def _parallelize_nest(lowering: Lowering, site: str, kept: frozenset[str]) -> None:

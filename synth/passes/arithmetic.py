@@ -162,6 +162,9 @@ def _folded(e: Expr, env: Env) -> Expr:
             return b
         case Lane(a=Broadcast(a=inner)):
             return inner
+        case Lane(a=a, i=i) if isinstance(a.type, Vec) and a.type.dtype is DType.BOOL:
+            known = _lane_value(a, i, env)
+            return e if known is None else const(known, DType.BOOL)
         case Lane(a=Load(mask=None) as inner, i=i) if inner.index and isinstance(inner.type, Vec):
             last = inner.index[-1]
             moved = Binary("add", last, const(i, last.type)) if i and isinstance(last.type, DType) else last
@@ -176,6 +179,44 @@ def _folded(e: Expr, env: Env) -> Expr:
             return const(-float(value), inner.type)
         case _:
             return e
+
+
+def _lane_value(mask: Expr, i: int, env: Env) -> bool | None:
+    """Lane ``i`` of a mask, where it is known."""
+    match mask:
+        case Var(sym=sym) if sym in env.lets:
+            return _lane_value(env.lets[sym], i, env)
+        case Unary(op="lnot"):
+            inner = _lane_value(mask.a, i, env)
+            return None if inner is None else not inner
+        case Binary(op="and" | "or" as op):
+            sides = [_lane_value(side, i, env) for side in (mask.a, mask.b)]
+            decided = op == "or"
+            if decided in sides:
+                return decided
+            return None if None in sides else not decided
+        case Binary(op=op) if op in COMPARE_OPS:
+            a, b = _lane_of(mask.a, i), _lane_of(mask.b, i)
+            if a is None or b is None or not is_integer(a):
+                return None
+            decided_by = _comparison(Binary(op, a, b), env)
+            return bool(decided_by.value) if isinstance(decided_by, Const) else None
+        case _:
+            return None
+
+
+def _lane_of(e: Expr, i: int) -> Expr | None:
+    """Lane ``i`` of an integer vector made of scalars."""
+    match e:
+        case MakeVec():
+            return e.elems[i]
+        case Broadcast():
+            return e.a
+        case Binary(op="add" | "sub" | "mul"):
+            a, b = _lane_of(e.a, i), _lane_of(e.b, i)
+            return None if a is None or b is None else Binary(e.op, a, b)
+        case _:
+            return None
 
 
 def _passes_through(inner: Expr, middle: DType, env: Env) -> bool:

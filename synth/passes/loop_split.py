@@ -10,8 +10,8 @@ from synth.analysis.linear import Env, Range, env_at
 from synth.errors import IllegalPassError
 from synth.ir.builder import const, int_value
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Binary, Body, Break, Expr, For, If, Let, Module, Stmt, Var, While
-from synth.ir.traversal import bodies, find_loop, loops, refresh, replace_stmt
+from synth.ir.grammar import Binary, Body, Break, Expr, For, If, Let, Module, Stmt, Sym, Var, While
+from synth.ir.traversal import bodies, find_loop, loops, refresh, replace_stmt, walk
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.spec import DeviceSpec
 
@@ -76,7 +76,7 @@ class LoopSplit:
 
 
 def _split(loop: For, factor: int, tail: str, env: Env) -> Body:
-    outer, inner = loop.sym.fresh(f"{loop.sym.name}.outer"), loop.sym.fresh(f"{loop.sym.name}.inner")
+    outer, inner = _named(loop, factor, "div", "outer"), _named(loop, factor, "mod", "inner")
     zero, one, width = (const(v, loop.dtype) for v in (0, 1, factor))
     starts_at_zero = int_value(loop.lo) == 0
     count = loop.hi if starts_at_zero else Binary("sub", loop.hi, loop.lo)
@@ -101,6 +101,14 @@ def _split(loop: For, factor: int, tail: str, env: Env) -> Body:
     begin = Binary("mul", Binary("div", Binary("max", count, zero), width), width)
     rest = dataclasses.replace(loop, lo=begin if starts_at_zero else Binary("add", loop.lo, begin))
     return (tiled, *refresh((rest,)))
+
+
+def _named(loop: For, factor: int, op: str, part: str) -> Sym:
+    """The name that the program gives to the quotient or the remainder, else one that says what it is."""
+    for s in walk(loop.body):
+        if isinstance(s, Let) and s.value == Binary(op, Var(loop.sym, loop.dtype), const(factor, loop.dtype)):
+            return s.sym.fresh()
+    return loop.sym.fresh(f"{loop.sym.name.removesuffix(f'.{part}')}.{part}")
 
 
 def _rounded_up(count: Expr, factor: int, dtype: DType) -> Expr:
