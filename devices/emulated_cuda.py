@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+import synth
 from devices.build_cache import FORMAT, Step, build_once, compiler_version, digest, shared_object, tree_digest
 from devices.cuda_text import rewrite
 from devices.device import Build, Program, Run, Timing
@@ -26,6 +27,8 @@ from synth.spec import DeviceSpec
 
 EMULATOR = Path(__file__).parent / "emulator"
 INCLUDE = EMULATOR / "include"
+# Headers that the emulator lacks (libraries, tensor types) are taken from the frontend: declarations that unreached code may name.
+PARSE_ONLY = Path(synth.__file__).parent / "frontend" / "include"
 FORWARD, BACKWARD, SHUFFLED = 0, 1, 2
 ORDER_NAMES = ("forward", "backward", "shuffled")
 # C as written: no contraction, no reassociation; -O2 is enough (emulation.md)
@@ -59,12 +62,26 @@ class EmulatedCuda:
             return Build(Status.UNSUPPORTED, "", None, str(error))
         objects = [str(path) for path in (*harness_objects(), *runtime_objects())]
         flags = (*FLAGS, *self.definitions())
-        key = digest([FORMAT, "emulated_cuda", version, *flags, name, program.text, text, glue, tree_digest(INCLUDE), *objects])
-        files = {name: text, "xp_glue.cpp": glue, "facts": _facts(program)}
-        include = ("-x", "c++", "-I", str(INCLUDE), "-include", "cuda_runtime.h")
+        key = digest(
+            [
+                FORMAT,
+                "emulated_cuda, sections",
+                version,
+                *flags,
+                name,
+                program.text,
+                text,
+                glue,
+                *sorted(program.headers.values()),
+                tree_digest(INCLUDE),
+                *objects,
+            ]
+        )
+        files = {**program.headers, name: text, "xp_glue.cpp": glue, "facts": _facts(program)}
+        include = ("-x", "c++", "-I", str(INCLUDE), "-idirafter", str(PARSE_ONLY), "-include", "cuda_runtime.h")
         steps = [
-            Step((COMPILER, *flags, *include, "-c", "{out}/xp_glue.cpp", "-o", "{out}/xp_glue.o")),
-            Step((COMPILER, "-no-pie", "{out}/xp_glue.o", *objects, "-pthread", "-lm", "-o", "{out}/program")),
+            Step((COMPILER, *flags, *include, "-ffunction-sections", "-c", "{out}/xp_glue.cpp", "-o", "{out}/xp_glue.o")),
+            Step((COMPILER, "-no-pie", "-Wl,--gc-sections", "{out}/xp_glue.o", *objects, "-pthread", "-lm", "-o", "{out}/program")),
         ]
         return build_once(key, files, steps, BUILD_TIMEOUT)
 

@@ -44,7 +44,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The module, and what the frontend wants to tell the user about it."""
+    """The module, and what the frontend wants to tell the user about it. ``reached`` is the source text with the bodies
+    of functions that the entry does not reach emptied, where the dialect's frontend makes one: what an oracle has to compile."""
 
     module: Module
     diagnostics: tuple[Diagnostic, ...] = ()
+    reached: str | None = None

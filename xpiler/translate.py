@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from devices.device import Program
@@ -34,7 +34,7 @@ from synth.lowering import vnni
 from synth.lowering.report import structure
 from synth.passes.base import Pass
 from synth.passes.trace import print_step
-from synth.source import Source
+from synth.source import ReadResult, Source
 from synth.spec import DEFAULT_TARGET, DeviceSpec, find_spec
 from xpiler.options import Options
 from xpiler.results import Result, ResultStatus, TuningReport
@@ -74,25 +74,25 @@ class Clock:
         return self.seconds
 
 
-def read_module(source: Source, options: Options) -> tuple[Module, tuple[Diagnostic, ...]]:
+def read_module(source: Source, options: Options) -> ReadResult:
     """The verified module of a source, its buffers' extents and roles known. Raises XpilerError."""
     result = frontend.read(source, options.read)
     module = complete_params(result.module)
     verifier.check(module)
-    return module, result.diagnostics
+    return replace(result, module=module)
 
 
-def program_of(source: Source, module: Module, options: Options) -> Program:
-    """What a device is given to run a source text."""
-    return Program(
-        source.text, source.dialect, module.name, module.params, options.read.defines, options.read.launch, source.filename, source.headers
-    )
+def program_of(source: Source, read: ReadResult, options: Options) -> Program:
+    """What a device is given to run a source text: its own, less the bodies of functions that the entry does not reach."""
+    module, text = read.module, read.reached or source.text
+    o = options.read
+    return Program(text, source.dialect, module.name, module.params, o.defines, o.launch, source.filename, source.headers)
 
 
-def problem_for(source: Source, module: Module, target: DeviceSpec, options: Options) -> Problem:
+def problem_for(source: Source, read: ReadResult, target: DeviceSpec, options: Options) -> Problem:
     """The unit tests of a source, from the source alone. Raises UnsupportedError when they cannot be made."""
-    cases = synthesise(module, options.read, options.seed)
-    return Problem(program_of(source, module, options), DEFAULT_TARGET[source.dialect], target.name, cases, tolerances(module))
+    cases = synthesise(read.module, options.read, options.seed)
+    return Problem(program_of(source, read, options), DEFAULT_TARGET[source.dialect], target.name, cases, tolerances(read.module))
 
 
 def translate_source(source: Source, to: str, options: Options, progress: Stage = _silent) -> Result:
@@ -100,8 +100,7 @@ def translate_source(source: Source, to: str, options: Options, progress: Stage 
     clock = Clock(progress)
     spec = _target(to, options)
     clock.stage("read", f"reading {source.filename} ({source.dialect})")
-    module, diagnostics = read_module(source, options)
-    job = _Job(source, to, spec, options, module, diagnostics, clock)
+    job = _Job(source, to, spec, options, read_module(source, options), clock)
     with ExitStack() as stack:
         return job.run(stack)
 
@@ -123,18 +122,21 @@ class _Job:
     to: str
     spec: DeviceSpec
     options: Options
-    module: Module
-    diagnostics: tuple[Diagnostic, ...]
+    read: ReadResult
     clock: Clock
     front: tuple[Pass, ...] = ()
     notes: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def module(self) -> Module:
+        return self.read.module
 
     def run(self, stack: ExitStack) -> Result:
         self.clock.stage("lower", "lowering")
         root, self.front = vnni.front(self.module, self.spec)
         baseline = self.complete(root, ())
         self.clock.stage("oracle", "synthesising unit tests and running the source")
-        problem = problem_for(self.source, self.module, self.spec, self.options)
+        problem = problem_for(self.source, self.read, self.spec, self.options)
         evaluator = self._evaluator(problem, stack)
         oracle = evaluator.oracle()
         if oracle.status is not Status.OK:
@@ -233,7 +235,7 @@ class _Job:
             self.options.evidence,
             tuple(map(print_step, chosen.trace)),
             self.clock.stop(),
-            (*self.diagnostics, *self.notes, *((extra,) if extra else ())),
+            (*self.read.diagnostics, *self.notes, *((extra,) if extra else ())),
             structure(chosen.module).to_json(),
             tuning,
         )

@@ -23,18 +23,18 @@ def verify_sources(a: Source, b: Source, options: Options, progress: Callable[[s
     """Whether ``b`` computes what ``a`` does. Raises XpilerError for bad input."""
     clock = Clock(progress)
     clock.stage("read", f"reading {a.filename} and {b.filename}")
-    first, diagnostics_a = read_module(a, options)
-    second, diagnostics_b = read_module(b, options)
+    read_a, read_b = read_module(a, options), read_module(b, options)
+    first, second = read_a.module, read_b.module
     _same_interface(first, second, b.filename)
     spec = find_spec(b.dialect, options.target)
     if spec is None:
         raise UnsupportedError(f"there is no target for dialect {b.dialect} in this version")
     clock.stage("oracle", "synthesising unit tests and running the reference")
-    evaluator = InProcessEvaluator(problem_for(a, first, spec, options))
+    evaluator = InProcessEvaluator(problem_for(a, read_a, spec, options))
     oracle = evaluator.oracle()
 
     def result(status: ResultStatus, evidence: Evidence, *more: Diagnostic) -> Result:
-        notes = (*diagnostics_a, *diagnostics_b, *more)
+        notes = (*read_a.diagnostics, *read_b.diagnostics, *more)
         return Result(
             status, a.filename, a.dialect, b.dialect, spec.name, first.name, None, evidence, options.evidence, (), clock.stop(), notes
         )
@@ -42,7 +42,7 @@ def verify_sources(a: Source, b: Source, options: Options, progress: Callable[[s
     if oracle.status is not Status.OK:
         return result(ResultStatus.NOT_SHOWN, Evidence(), Diagnostic("error", oracle.reason))
     clock.stage("evaluate", "running the other program")
-    program = program_of(b, second, options)
+    program = program_of(b, read_b, options)
     (evaluation,) = evaluator.evaluate((Candidate(content_key(b.text, b.dialect), program),))
     clock.stage("prove", "bounds, races and limits")
     evidence = Evidence((earn_l0(first, second, spec), l1_finding(oracle, evaluation)))

@@ -31,7 +31,7 @@ def complete_params(module: Module) -> Module:
     for access in accesses(module.body, env):
         found.setdefault(access.buf, []).append(access)
     params = tuple(_completed(p, found.get(p.sym, []), module) if p.is_buffer else p for p in module.params)
-    return dataclasses.replace(module, params=params)
+    return assume_sizes(dataclasses.replace(module, params=params))
 
 
 def assume_sizes(module: Module) -> Module:

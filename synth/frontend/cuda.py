@@ -8,6 +8,7 @@ from dataclasses import replace
 from synth.errors import Diagnostic, UsageError
 from synth.frontend import entry, extents, host_end, launch, roles, tolerance
 from synth.frontend.cuda_host import CudaHost
+from synth.frontend.reach import reached_text
 from synth.frontend.reader import clang, expressions, functions, statements
 from synth.frontend.reader.clang import Cursor, Unit
 from synth.frontend.reader.reader import Function, Reader
@@ -40,7 +41,7 @@ def read(source: Source, options: ReadOptions) -> ReadResult:
         raise
     notes = tolerance.refuse_errors(unit, found)
     result = _read_kernel(unit, found, options) if entry.is_kernel(found) else _read_host(unit, found, options)
-    return replace(result, diagnostics=(*result.diagnostics, *notes))
+    return replace(result, diagnostics=(*result.diagnostics, *notes), reached=reached_text(unit, found))
 
 
 # ----------------------------------------------------------------------------------------------------------- entry

@@ -127,7 +127,7 @@ def set_suffix(s: str, bits: int) -> str:
 
 def _memory(v: Vec, bits: int, p: str, s: str) -> Iterator[tuple[tuple[str, Type], Intrinsic]]:
     is_float = v.dtype in FLOATS
-    plain = s if is_float else f"si{bits}"
+    plain = s if is_float or bits < 512 else "si512"
     pointer = Pointer(v.dtype)
     yield ("load", v), Intrinsic(f"{p}_loadu_{plain}", (pointer,), v, "load")
     yield ("store", v), Intrinsic(f"{p}_storeu_{plain}", (pointer, v), None, "store")
