@@ -125,6 +125,7 @@ class _Job:
     read: ReadResult
     clock: Clock
     front: tuple[Pass, ...] = ()
+    baseline: Completed | None = None
     notes: list[Diagnostic] = field(default_factory=list)
 
     @property
@@ -150,12 +151,17 @@ class _Job:
         return self._result(chosen, Evidence(findings), tuning=self._tuning_report(tuned))
 
     def complete(self, module: Module, steps: tuple[Pass, ...]) -> Completed:
-        """The default lowering of what is left, printed."""
+        """The default lowering of what is left, printed. That of the root is asked for twice: before the oracle runs, and as the first leaf."""
+        if not steps and self.baseline is not None:
+            return self.baseline
         final, rest = vnni.default_lowering(module, self.spec)
         text = codegen.emit(final, self.spec)
         program = Program(text, self.to, final.name, final.params, filename=f"{final.name}.c")
         timed = self.options.tune is not None or self.options.llm is not None
-        return Completed((*self.front, *steps, *rest), final, Candidate(content_key(text, str(timed)), program, timed))
+        completed = Completed((*self.front, *steps, *rest), final, Candidate(content_key(text, str(timed)), program, timed))
+        if not steps:
+            self.baseline = completed
+        return completed
 
     def _evaluator(self, problem: Problem, stack: ExitStack) -> Any:
         if self.options.ray is None:
