@@ -11,6 +11,9 @@ from synth.evidence.tolerance import Tolerance
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Role
 
+# What memory holds that nobody wrote: device memory and outputs of every second case the first, other outputs the second byte.
+FILL, POISON = 0xFF, 0x7F
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -19,13 +22,15 @@ class Comparison:
     ok: bool
     reason: str = ""
     errors: dict[str, float] = field(default_factory=dict)
+    buffer: str = ""
+    first: int | None = None
 
 
 def compare(reference: dict[str, Array], candidate: dict[str, Array], case: TestCase, tolerances: dict[str, Tolerance]) -> Comparison:
     """Whether all buffers agree. Inputs must be untouched in the way the reference left them; outputs agree within their tolerance.
 
-    Where the reference holds NaN the candidate must too, equal infinities agree, and what the reference never defined (uninitialised device memory that
-    it copied out, all bits set) is free.
+    Where the reference holds NaN the candidate must too, and equal infinities agree. What the reference never wrote of an output the
+    candidate may not write either; what it copied out of memory that was never written (all bits set) is free.
     """
     errors: dict[str, float] = {}
     for arg in case.args:
@@ -33,18 +38,37 @@ def compare(reference: dict[str, Array], candidate: dict[str, Array], case: Test
             continue
         a, b = reference[arg.name], candidate[arg.name]
         if a.shape != b.shape:
-            return Comparison(False, f"buffer '{arg.name}' has {b.size} elements instead of {a.size}", errors)
-        exact = arg.role is Role.IN or not arg.dtype.is_float or arg.name not in tolerances
-        wrong, error = _exact(a, b) if exact else _close(as_float(a, arg.dtype), as_float(b, arg.dtype), tolerances[arg.name])
-        if arg.role is not Role.IN:
-            wrong &= ~undefined(a)
-        errors[arg.name] = error
+            return Comparison(False, f"buffer '{arg.name}' has {b.size} elements instead of {a.size}", errors, arg.name)
+        wrong, errors[arg.name] = differences(a, b, arg, tolerances.get(arg.name))
         if wrong.any():
             first = int(np.argmax(wrong))
-            what = "input" if arg.role is Role.IN else "output"
-            share = f"{int(wrong.sum())} of {wrong.size} elements differ"
-            return Comparison(False, f"{what} '{arg.name}'[{first}] is {b[first]} instead of {a[first]}; {share}", errors)
+            return Comparison(False, _words(arg, a, b, wrong, first), errors, arg.name, first)
     return Comparison(True, "", errors)
+
+
+def differences(a: Array, b: Array, arg: BufferArg, tolerance: Tolerance | None) -> tuple[Array, float]:
+    """Which elements of one buffer differ by more than their tolerance (None: at all), and the worst error. Equal shapes."""
+    if a.tobytes() == b.tobytes():
+        return np.zeros(a.shape, bool), 0.0
+    if arg.role is Role.IN or not arg.dtype.is_float or tolerance is None:
+        return _exact(a, b)
+    unwritten = _filled(a, POISON)
+    free = _filled(a, FILL)
+    # Neither takes part in the scale of the output: the poison is a huge number.
+    defined = ~(unwritten | free)
+    wrong = np.zeros(a.shape, bool)
+    wrong[defined], error = _close(as_float(a[defined], arg.dtype), as_float(b[defined], arg.dtype), tolerance)
+    if unwritten.any():
+        wrong[unwritten] = ~_filled(b, POISON)[unwritten]
+    return wrong, error
+
+
+def _words(arg: BufferArg, a: Array, b: Array, wrong: Array, first: int) -> str:
+    what = "input" if arg.role is Role.IN else "output"
+    share = f"{int(wrong.sum())} of {wrong.size} elements differ"
+    if arg.role is not Role.IN and arg.dtype.is_float and _filled(a[first : first + 1], POISON)[0]:
+        return f"{what} '{arg.name}'[{first}] is written ({b[first]}), which the reference leaves alone; {share}"
+    return f"{what} '{arg.name}'[{first}] is {b[first]} instead of {a[first]}; {share}"
 
 
 def as_float(values: Array, dtype: DType) -> Array:
@@ -54,19 +78,20 @@ def as_float(values: Array, dtype: DType) -> Array:
     return values.astype(np.float64)
 
 
-def undefined(values: Array) -> Array:
-    """Elements with all bits set: the emulator's fill of memory that was never written."""
-    if values.size == 0 or values.dtype.itemsize < 2:
+def _filled(values: Array, byte: int) -> Array:
+    """Elements all of whose bytes are ``byte``; none in types of a single byte."""
+    size = values.dtype.itemsize
+    if size < 2:
         return np.zeros(values.shape, bool)
-    raw = np.ascontiguousarray(values).view(np.uint8).reshape(values.size, values.dtype.itemsize)
-    all_set: Array = (raw == 0xFF).all(axis=1)
-    return all_set if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+    pattern = np.frombuffer(bytes([byte]) * size, np.dtype(f"u{size}"))[0]
+    found: Array = np.ascontiguousarray(values).view(f"u{size}") == pattern
+    return found
 
 
 def _exact(a: Array, b: Array) -> tuple[Array, float]:
     size = a.dtype.itemsize
-    raw_a, raw_b = (np.ascontiguousarray(x).view(np.uint8).reshape(x.size, size) for x in (a, b))
-    wrong: Array = (raw_a != raw_b).any(axis=1)
+    raw_a, raw_b = (np.ascontiguousarray(x).view(f"u{size}") for x in (a, b))
+    wrong: Array = raw_a != raw_b
     return wrong, float(wrong.any())
 
 

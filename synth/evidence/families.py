@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from synth.evidence.cases import NUMPY_DTYPES, Array
+from synth.evidence.indexing import IndexRule
 from synth.ir.dtypes import DType
 
 Generator = np.random.Generator
@@ -21,6 +22,7 @@ def _zeros(rng: Generator, count: int) -> Array:
 
 
 def _signs(rng: Generator, count: int) -> Array:
+    """Both zeros, many ties."""
     return rng.choice([-1.0, -0.5, -0.0, 0.0, 0.5, 1.0], size=count)
 
 
@@ -34,22 +36,56 @@ def _ramp(rng: Generator, count: int) -> Array:
     return (np.arange(count) - count / 2) / max(count, 1) * 4
 
 
+def _negative(rng: Generator, count: int) -> Array:
+    """No zero and nothing positive: a maximum that starts at 0 is wrong."""
+    return -0.1 - np.abs(rng.standard_normal(count))
+
+
+def _positive(rng: Generator, count: int) -> Array:
+    """No zero and nothing negative: a minimum that starts at 0 is wrong."""
+    return 0.1 + np.abs(rng.standard_normal(count))
+
+
+def _small(rng: Generator, count: int) -> Array:
+    """Where an epsilon decides."""
+    return rng.standard_normal(count) * 1e-5
+
+
+def _large(rng: Generator, count: int) -> Array:
+    """Where the exponential overflows."""
+    return rng.standard_normal(count) * 1e3
+
+
+def _mixed(rng: Generator, count: int) -> Array:
+    """The other families in contiguous pieces: for buffers that are too large to try one after the other."""
+    pieces = np.array_split(np.zeros(count), len(_PIECES))
+    return np.concatenate([piece(rng, part.size) for piece, part in zip(_PIECES, pieces, strict=True)])
+
+
+_PIECES = (_negative, _random, _small, _large, _zeros, _signs, _positive, _extremes)
+
+# In the order of their importance: where time is short the first ones are tried.
 FAMILIES: dict[str, Callable[[Generator, int], Array]] = {
     "random": _random,
+    "mixed": _mixed,
+    "negative": _negative,
+    "extremes": _extremes,
+    "small": _small,
     "zeros": _zeros,
     "signs": _signs,
-    "extremes": _extremes,
+    "large": _large,
     "ramp": _ramp,
+    "positive": _positive,
 }
 
 
-def contents(family: str, dtype: DType, count: int, rng: Generator, below: int | None = None) -> Array:
-    """``count`` values of a family in a dtype (bf16 as raw bits). ``below`` makes integers valid indexes, 0 <= value < below."""
+def contents(family: str, dtype: DType, count: int, rng: Generator, rule: IndexRule | None = None) -> Array:
+    """``count`` values of a family in a dtype (bf16 as raw bits). ``rule`` makes integers valid indexes of other buffers."""
     target = NUMPY_DTYPES[dtype]
     if dtype is DType.BOOL:
         return np.zeros(count, target) if family == "zeros" else rng.integers(0, 2, count).astype(target)
     if dtype.is_int:
-        return _integers(family, dtype, count, rng, below)
+        return _indexes(family, count, rng, rule).astype(target) if rule else _integers(family, dtype, count, rng)
     values = FAMILIES[family](rng, count)
     if dtype is DType.BF16:
         bits = values.astype(np.float32).view(np.uint32)
@@ -57,15 +93,29 @@ def contents(family: str, dtype: DType, count: int, rng: Generator, below: int |
     return values.astype(target)
 
 
-def _integers(family: str, dtype: DType, count: int, rng: Generator, below: int | None) -> Array:
+def _indexes(family: str, count: int, rng: Generator, rule: IndexRule) -> Array:
+    below = max(1, rule.below)
+    if rule.ascending:  # 0 = p[0] <= p[1] <= ... <= p[last] = below - 1, as row pointers are
+        inner = np.sort(rng.integers(0, below, max(0, count - 2)))
+        return np.concatenate([[0], inner, [below - 1]])[:count] if count > 1 else np.zeros(count)
+    if family == "zeros":
+        return np.zeros(count)
+    return np.arange(count) % below if family == "ramp" else rng.integers(0, below, count)
+
+
+def _integers(family: str, dtype: DType, count: int, rng: Generator) -> Array:
     target = NUMPY_DTYPES[dtype]
-    if below is not None:
-        return (rng.integers(0, max(1, below), count) if family != "zeros" else np.zeros(count)).astype(target)
+    low, high = max(dtype.min_int, -100), min(dtype.max_int, 100)
     if family == "zeros":
         return np.zeros(count, target)
-    low, high = max(dtype.min_int, -100), min(dtype.max_int, 100)
-    if family == "extremes" and dtype.bits <= 8:
+    if family == "signs":
+        return rng.integers(max(low, -1), 2, count).astype(target)
+    if family in ("extremes", "large") and dtype.bits <= 8:
         return rng.choice([dtype.min_int, dtype.min_int + 1, 0, 1, dtype.max_int], size=count).astype(target)
     if family == "ramp":
         return (np.arange(count) % (high - low + 1) + low).astype(target)
+    if family == "negative" and dtype.is_signed_int:
+        return rng.integers(low, 0, count).astype(target)
+    if family == "positive":
+        return rng.integers(1, high + 1, count).astype(target)
     return rng.integers(low, high + 1, count).astype(target)

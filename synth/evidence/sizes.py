@@ -1,35 +1,48 @@
-"""Values of integer expressions over the scalar parameters, and the sizes that tests use."""
+"""Values of integer expressions over the scalar parameters, and which of these are sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from synth.errors import UnsupportedError
-from synth.ir.grammar import Binary, Cast, Const, Expr, Module, Select, Unary, Var
+from synth.ir.grammar import Binary, Cast, Const, Expr, Module, Select, Sym, Unary, Var
 from synth.ir.traversal import walk_expr
 
 Scalars = Mapping[str, int | float | bool]
 
 
-def value_of(expr: Expr, scalars: Scalars) -> int:
-    """The value of an integer expression over named scalar parameters, in mathematical integers. Raises UnsupportedError for what is not one."""
+def value_of(expr: Expr, scalars: Scalars, known: Mapping[Sym, int] | None = None) -> int:
+    """The value of an integer expression over named scalar parameters (and symbols whose values are ``known``), in mathematical integers.
+
+    Raises UnsupportedError for what is not one.
+    """
     match expr:
         case Const():
             return int(expr.value)
         case Var():
+            if known and expr.sym in known:
+                return known[expr.sym]
             if expr.sym.name not in scalars:
                 raise UnsupportedError(f"a size depends on '{expr.sym.name}', which is no scalar parameter", hint="give it with --extent")
             return int(scalars[expr.sym.name])
         case Cast():
-            return value_of(expr.a, scalars)
+            return value_of(expr.a, scalars, known)
         case Unary(op="neg"):
-            return -value_of(expr.a, scalars)
+            return -value_of(expr.a, scalars, known)
         case Select():
-            return value_of(expr.a if value_of(expr.cond, scalars) else expr.b, scalars)
+            return value_of(expr.a if value_of(expr.cond, scalars, known) else expr.b, scalars)
         case Binary():
-            return _binary(expr.op, value_of(expr.a, scalars), value_of(expr.b, scalars))
+            return _binary(expr.op, value_of(expr.a, scalars, known), value_of(expr.b, scalars, known))
         case _:
             raise UnsupportedError("a size is not an integer expression over scalar parameters", hint="give it with --extent NAME=EXPR")
+
+
+def try_value(expr: Expr, scalars: Scalars, known: Mapping[Sym, int] | None = None) -> int | None:
+    """``value_of``, or None where it has none."""
+    try:
+        return value_of(expr, scalars, known)
+    except UnsupportedError:
+        return None
 
 
 def _binary(op: str, a: int, b: int) -> int:
@@ -56,21 +69,3 @@ def size_parameters(module: Module) -> tuple[str, ...]:
     """Integer parameters on which the extent of some buffer depends, in the order of the parameters."""
     used = {e.sym for p in module.params for x in p.shape or () for e in walk_expr(x) if isinstance(e, Var)}
     return tuple(p.sym.name for p in module.params if not p.is_buffer and p.dtype.is_int and p.sym in used)
-
-
-# Sizes tried when they are parameters: a multiple of everything usual, then what is not: primes, one, just above a power of two.
-SIZE_CHOICES: tuple[tuple[int, ...], ...] = (
-    (64, 64, 64, 64, 64, 64),
-    (37, 53, 29, 41, 31, 43),
-    (128, 96, 64, 32, 16, 8),
-    (1, 1, 1, 1, 1, 1),
-    (33, 17, 65, 5, 3, 7),
-)
-
-
-def size_choices(module: Module, binds: Scalars) -> list[dict[str, int]]:
-    """Assignments of the size parameters that are not bound: one (empty) when there are none."""
-    free = [name for name in size_parameters(module) if name not in binds]
-    if not free:
-        return [{}]
-    return [{name: choice[i % len(choice)] for i, name in enumerate(free)} for choice in SIZE_CHOICES]

@@ -1,7 +1,7 @@
 """How far a result may be from the source's: by dtype and by the length of the longest reduction that feeds an output.
 
-Floating-point programs that differ in the order of a sum of n terms differ by about sqrt(n) roundings of the size of the partial sums; the factors below
-leave an order of magnitude for vector mathematics and contraction. Integers are exact.
+Floating-point programs that differ in the order of a sum of n terms differ by about sqrt(n) roundings of the size of the partial sums; the
+factors below leave an order of magnitude for vector mathematics and contraction. Integers are exact.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 
 from synth.analysis.linear import env_at
-from synth.ir.dtypes import DType
-from synth.ir.grammar import Body, Call, For, Module, Sync, While
-from synth.ir.traversal import bodies, walk
+from synth.ir.dtypes import DType, scalar
+from synth.ir.grammar import Alloc, Body, Call, Expr, For, Let, Load, Module, Store, Sym, Sync, Var, While
+from synth.ir.traversal import all_exprs, bodies, walk, walk_expr
 
 BASE = {DType.F64: 1e-12, DType.F32: 1e-5, DType.F16: 2e-3, DType.BF16: 1.6e-2}
 MAX_FACTOR = 30.0
@@ -21,7 +21,7 @@ UNKNOWN_TRIPS = 256
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """``relative`` to the element and to the root mean square of the buffer; 0 is exact. ``terms`` is the reduction length it was made for."""
+    """``relative`` to the element and to the root mean square of the buffer; 0 is exact. ``terms``: the reduction length it is for."""
 
     relative: float
     terms: int = 1
@@ -42,26 +42,66 @@ def tolerances(module: Module) -> dict[str, Tolerance]:
 
 
 def longest_reduction(module: Module) -> int:
-    """The product of the trip counts of the deepest nest of serial loops, times the threads of a block where these exchange values."""
-    return max(1, _longest(module, module.body))
+    """The most terms that are folded into one value: the product of the trip counts of the deepest nest of loops that accumulate.
+
+    A loop accumulates when it stores a float to a place that does not change with its variable and that it also reads. Threads of a
+    block count where they exchange values, all threads where they add atomically. Loops of unknown length count ``UNKNOWN_TRIPS``.
+    """
+    floats = {p.sym for p in module.params if p.is_buffer and p.dtype.is_float}
+    floats |= {s.sym for s in walk(module.body) if isinstance(s, Alloc) and scalar(s.dtype).is_float}
+    return max(1, _longest(module, module.body, floats))
 
 
-def _longest(module: Module, body: Body) -> int:
+def _longest(module: Module, body: Body, floats: set[Sym]) -> int:
     longest = 1
     for stmt in body:
-        inner = max((_longest(module, b) for b in bodies(stmt)), default=1)
+        inner = max((_longest(module, b, floats) for b in bodies(stmt)), default=1)
         if isinstance(stmt, For):
-            env = env_at(module, stmt)
-            lo, hi, step = env.range_of(stmt.lo).lo, env.range_of(stmt.hi).hi, env.range_of(stmt.step).lo
-            known = lo is not None and hi is not None and hi - lo < 1 << 20
-            count = max(1, (hi - lo) // max(1, step or 1)) if known and lo is not None and hi is not None else UNKNOWN_TRIPS
-            serial = stmt.axis is None
-            threads = stmt.axis is not None and stmt.axis.is_thread and _exchanges(stmt.body)
-            inner *= count if serial or threads else 1
-        elif isinstance(stmt, While):
-            inner *= 32
+            counts = _threads_fold(stmt) if stmt.axis is not None else _accumulates(stmt.body, stmt.sym, floats)
+            inner *= _trips(module, stmt) if counts else 1
+        elif isinstance(stmt, While) and _accumulates(stmt.body, None, floats):
+            inner *= UNKNOWN_TRIPS
         longest = max(longest, inner)
     return longest
+
+
+def _trips(module: Module, loop: For) -> int:
+    env = env_at(module, loop)
+    lo, hi, step = env.range_of(loop.lo).lo, env.range_of(loop.hi).hi, env.range_of(loop.step).lo
+    if lo is None or hi is None or hi - lo >= 1 << 20:
+        return UNKNOWN_TRIPS
+    return max(1, (hi - lo) // max(1, step or 1))
+
+
+def _accumulates(body: Body, variable: Sym | None, floats: set[Sym]) -> bool:
+    own = {s.sym for s in walk(body) if isinstance(s, Alloc)}
+    read = {e.buf for e in all_exprs(body) if isinstance(e, Load)}
+    moving = _moving(body, variable)
+    return any(
+        isinstance(s, Store) and s.buf in floats and s.buf in read and s.buf not in own and not any(_uses(i, moving) for i in s.index)
+        for s in walk(body)
+    )
+
+
+def _moving(body: Body, variable: Sym | None) -> set[Sym]:
+    """Names whose value changes with a loop's variable: the variable, what is defined by it, and variables of loops inside."""
+    moving = {variable} if variable is not None else set()
+    for s in walk(body):
+        if isinstance(s, Let | For):
+            sources = (s.value,) if isinstance(s, Let) else (s.lo, s.hi)
+            if any(_uses(e, moving) for e in sources):
+                moving.add(s.sym)
+    return moving
+
+
+def _uses(e: Expr, names: set[Sym]) -> bool:
+    return any(isinstance(x, Var) and x.sym in names for x in walk_expr(e))
+
+
+def _threads_fold(loop: For) -> bool:
+    """Whether the iterations of a bound loop may put their values together."""
+    atomics = any(isinstance(s, Call) and s.op.startswith("atomic") for s in walk(loop.body))
+    return atomics or (loop.axis is not None and loop.axis.is_thread and _exchanges(loop.body))
 
 
 def _exchanges(body: Body) -> bool:

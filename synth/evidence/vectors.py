@@ -7,19 +7,26 @@ index other buffers hold valid indexes.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 
 import numpy as np
 
 from synth.errors import UnsupportedError
 from synth.evidence.cases import BufferArg, ScalarArg, TestCase
+from synth.evidence.choices import size_choices
 from synth.evidence.families import FAMILIES, contents
-from synth.evidence.sizes import size_choices, size_parameters, value_of
+from synth.evidence.indexing import index_rules
+from synth.evidence.sizes import size_parameters, value_of
+from synth.evidence.work import estimated_work
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Call, Expr, Let, Load, Module, Param, Region, Role, Store, Sym, Var
-from synth.ir.traversal import all_exprs, region_exprs, walk, walk_expr
+from synth.ir.grammar import Module, Param, Role
 from synth.source import ReadOptions
 
-MAX_BYTES = 1 << 30
+MAX_BYTES = 512 << 20  # of one call
+# Of all families together; the first MIN_FAMILIES are tried in any case.
+MAX_BYTES_FAMILIES = 64 << 20
+MAX_WORK_FAMILIES = 1 << 28
+MIN_FAMILIES = 2
 OTHER_INTEGERS = (2, 1, 3)  # values tried for integer parameters that size nothing
 FLOAT_VALUES = (0.75, -1.5, 0.0)
 Value = int | float | bool
@@ -28,16 +35,38 @@ Value = int | float | bool
 def synthesise(module: Module, options: ReadOptions, seed: int) -> tuple[TestCase, ...]:
     """The test cases of an entry. Precondition: every pointer's extent is known (``complete_params``).
 
-    Raises UnsupportedError naming a parameter whose value or extent cannot be chosen, or when the buffers exceed ``MAX_BYTES``.
+    The first sizes are tried with every family of inputs that the budget allows, each further choice of sizes with two. Cases whose
+    sizes or integers were chosen here are optional. Raises UnsupportedError naming a parameter whose value or extent cannot be chosen, or
+    when the buffers of a call exceed ``MAX_BYTES``.
     """
+    _refuse_unknown(module)
     cases: list[TestCase] = []
     for number, sizes in enumerate(size_choices(module, options.binds)):
-        families = list(FAMILIES) if number == 0 else ["random"]
-        for repeat, family in enumerate([*families, *(["random"] if number == 0 else [])]):
+        families = [*_families(module, options, sizes), "random"] if number == 0 else list(FAMILIES)[:MIN_FAMILIES]
+        for repeat, family in enumerate(families):
             scalars = _scalars(module, options, sizes, repeat)
             case_seed = seed * 1000003 + number * 101 + repeat
-            cases.append(_case(module, scalars, family, case_seed, optional=bool(sizes)))
+            cases.append(_case(module, scalars, family, case_seed, optional=_chosen(module, options)))
     return tuple(cases)
+
+
+def _refuse_unknown(module: Module) -> None:
+    for p in module.params:
+        if p.is_buffer and not p.shape:
+            raise UnsupportedError(f"the extent of parameter '{p.sym.name}' is unknown", hint=f"give it with --extent {p.sym.name}=EXPR")
+
+
+def _chosen(module: Module, options: ReadOptions) -> bool:
+    """Whether some integer parameter has a value of our choice, for which the source may not have been written."""
+    return any(not p.is_buffer and p.dtype.is_int and p.sym.name not in options.binds for p in module.params)
+
+
+def _families(module: Module, options: ReadOptions, sizes: dict[str, int]) -> Iterator[str]:
+    """The families that the budget allows at these sizes, the most telling first."""
+    scalars = _scalars(module, options, sizes, 0)
+    count = max(1, sum(_count(p, scalars) * p.dtype.bytes for p in module.params if p.is_buffer))
+    allowed = min(MAX_BYTES_FAMILIES // count, MAX_WORK_FAMILIES // max(1, estimated_work(module, scalars)))
+    yield from list(FAMILIES)[: max(MIN_FAMILIES, allowed)]
 
 
 def _scalars(module: Module, options: ReadOptions, sizes: dict[str, int], repeat: int) -> dict[str, Value]:
@@ -61,7 +90,7 @@ def _scalars(module: Module, options: ReadOptions, sizes: dict[str, int], repeat
 
 
 def _case(module: Module, scalars: dict[str, Value], family: str, seed: int, optional: bool) -> TestCase:
-    indexing = index_limits(module, scalars)
+    rules = index_rules(module, scalars)
     args: list[BufferArg | ScalarArg] = []
     total = 0
     for p in module.params:
@@ -76,49 +105,14 @@ def _case(module: Module, scalars: dict[str, Value], family: str, seed: int, opt
                 f"the buffers of '{module.name}' exceed {MAX_BYTES >> 20} MiB", hint="scale the sizes down with -D or --bind"
             )
         rng = np.random.default_rng((seed, zlib.crc32(name.encode())))
-        data = None if p.role is Role.OUT else contents(family, p.dtype, count, rng, indexing.get(p.sym))
+        data = None if p.role is Role.OUT else contents(family, p.dtype, count, rng, rules.get(p.sym))
         args.append(BufferArg(name, p.dtype, count, p.role, data))
     sizes = {name: int(scalars[name]) for name in scalars if isinstance(scalars[name], int)}
     return TestCase(module.name, tuple(args), family, seed, sizes, optional)
 
 
 def _count(p: Param, scalars: dict[str, Value]) -> int:
-    if not p.shape:
-        raise UnsupportedError(f"the extent of parameter '{p.sym.name}' is unknown", hint=f"give it with --extent {p.sym.name}=EXPR")
-    count = value_of(p.shape[0], scalars)
+    count = value_of(p.shape[0], scalars) if p.shape else 0
     if count < 0:
         raise UnsupportedError(f"the extent of parameter '{p.sym.name}' is negative", hint="give other values with --bind")
     return count
-
-
-def index_limits(module: Module, scalars: dict[str, Value]) -> dict[Sym, int]:
-    """For integer buffers whose elements index other buffers: the smallest extent that they index."""
-    params = {p.sym: p for p in module.params if p.is_buffer}
-    lets = {s.sym: s.value for s in walk(module.body) if isinstance(s, Let)}
-    limits: dict[Sym, int] = {}
-
-    def note(index: Expr, target: Sym) -> None:
-        seen: set[Sym] = set()
-        waiting = [index]
-        while waiting:
-            for e in walk_expr(waiting.pop()):
-                if isinstance(e, Load) and e.buf in params and e.buf != target and params[e.buf].dtype.is_int and target in params:
-                    extent = _count(params[target], scalars)
-                    limits[e.buf] = min(limits.get(e.buf, extent), extent)
-                elif isinstance(e, Var) and e.sym in lets and e.sym not in seen:
-                    seen.add(e.sym)
-                    waiting.append(lets[e.sym])
-
-    for e in all_exprs(module.body):
-        if isinstance(e, Load):
-            for i in e.index:
-                note(i, e.buf)
-    for s in walk(module.body):
-        if isinstance(s, Store):
-            for i in s.index:
-                note(i, s.buf)
-        elif isinstance(s, Call):
-            for r in (*s.dests, *(a for a in s.args if isinstance(a, Region))):
-                for i in region_exprs(r):
-                    note(i, r.buf)
-    return limits
