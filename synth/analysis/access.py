@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from synth.analysis.linear import Env, step_into
+from synth.analysis.linear import Env, following, step_into
 from synth.ir.builder import is_const
 from synth.ir.dtypes import lanes
-from synth.ir.grammar import Binary, Body, Broadcast, Call, Expr, Let, Load, MakeVec, Region, Select, Stmt, Store, Sym, Var
+from synth.ir.grammar import Binary, Body, Broadcast, Call, Expr, Load, MakeVec, Region, Select, Stmt, Store, Sym, Var
 from synth.ir.traversal import bodies, expr_children, region_exprs
 
 
@@ -36,8 +36,7 @@ def accesses(body: Body, env: Env) -> Iterator[Access]:
         yield from _of_stmt(stmt, env)
         for branch, inner in enumerate(bodies(stmt)):
             yield from accesses(inner, step_into(env, stmt, branch))
-        if isinstance(stmt, Let):
-            env = env.with_let(stmt)
+        env = following(env, stmt)
 
 
 def _of_stmt(stmt: Stmt, env: Env) -> Iterator[Access]:

@@ -1,7 +1,8 @@
 """Extents and roles of pointer parameters that the host code does not state, from the regions that are accessed.
 
 An extent is one more than an upper bound of every index, as an expression over the scalar parameters. Integer parameters that size something (an
-extent, an allocation, a launch) are taken to be non-negative; the assumption is added to the module, where it is visible.
+extent, an allocation, a launch) are taken to be non-negative, 64-bit ones also to be at most ``MAX_WIDE_SIZE``; the assumptions are added to
+the module, where they are visible.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from synth.ir.builder import const
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Axis, Binary, Expr, For, Load, Module, Param, Role, Sym, Var
 from synth.ir.traversal import walk, walk_expr
+
+
+MAX_WIDE_SIZE = 1 << 30  # elements: a 64-bit size is taken to leave room for 32-bit indexes, as the sources that have them do
 
 
 def complete_params(module: Module) -> Module:
@@ -52,7 +56,8 @@ def assume_sizes(module: Module) -> Module:
             used.add(sym)
             if sym in definitions:
                 waiting += [e.sym for e in walk_expr(definitions[sym]) if isinstance(e, Var)]
-    wanted = tuple(Binary("ge", Var(s, t), const(0, t)) for s, t in integers.items() if s in used)
+    wanted = [Binary("ge", Var(s, t), const(0, t)) for s, t in integers.items() if s in used]
+    wanted += [Binary("le", Var(s, t), const(MAX_WIDE_SIZE, t)) for s, t in integers.items() if s in used and t is DType.I64]
     return dataclasses.replace(module, assumes=(*module.assumes, *(w for w in wanted if w not in module.assumes)))
 
 

@@ -9,9 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from synth.analysis.polynomial import Atom, Poly, atom_poly, const_poly
+from synth.analysis.polynomial import Atom, Poly, atom_key, atom_poly, const_poly
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Alloc, Binary, Cast, Const, Expr, For, If, Let, Load, Module, Select, Stmt, Sym, Unary, Var, While
+from synth.ir.grammar import (
+    Alloc,
+    Binary,
+    Break,
+    Cast,
+    Const,
+    Continue,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Module,
+    Return,
+    Select,
+    Stmt,
+    Sym,
+    Unary,
+    Var,
+    While,
+)
 from synth.ir.traversal import walk, walk_expr
 
 
@@ -317,22 +337,26 @@ def _times(a: Range, b: Range) -> Range:
 
 
 def merge_quotients(poly: Poly) -> Poly:
-    """``d * (x / d) + x % d`` is ``x``."""
-    for atom in poly.atoms():
-        if isinstance(atom, Binary) and atom.op == "mod" and isinstance(atom.b, Const):
-            d = int(atom.b.value)
+    """``d * (x / d) + x % d`` is ``x`` (C11 6.5.5), also where both are multiplied by one thing, and for a ``d`` that is a symbol."""
+    for monomial, c in poly.terms.items():
+        for atom in monomial:
+            if not (isinstance(atom, Binary) and atom.op == "mod" and isinstance(atom.b, Const | Var)):
+                continue
+            others = list(monomial)
+            others.remove(atom)
             quotient = Binary("div", atom.a, atom.b)
-            c = poly.terms.get((atom,))
-            if c is not None and poly.terms.get((quotient,)) == c * d:
-                rest = Poly({m: k for m, k in poly.terms.items() if m not in ((atom,), (quotient,))})
-                return merge_quotients(rest + Env().normal(atom.a).scaled(c))
+            symbolic = isinstance(atom.b, Var)
+            partner = tuple(sorted([*others, quotient, *([atom.b] if symbolic else [])], key=atom_key))
+            wanted = c if symbolic else c * int(atom.b.value) if isinstance(atom.b, Const) else 0
+            if poly.terms.get(partner) == wanted:
+                rest = Poly({m: k for m, k in poly.terms.items() if m not in (monomial, partner)})
+                whole = Env().normal(atom.a) * Poly({tuple(others): c})
+                return merge_quotients(rest + whole)
     return poly
 
 
 def to_expr(poly: Poly) -> Expr:
     """An i64 expression with the value of a polynomial, in a canonical order."""
-    from synth.analysis.polynomial import atom_key
-
     total: Expr | None = None
     for monomial, c in sorted(poly.terms.items(), key=lambda item: [atom_key(a) for a in item[0]]):
         term: Expr = Const(c, DType.I64)
@@ -395,6 +419,17 @@ def step_into(env: Env, stmt: Stmt, branch: int) -> Env:
             return env
 
 
+def following(env: Env, stmt: Stmt) -> Env:
+    """The environment after a statement: its definition, or the negation of a condition under which control leaves."""
+    match stmt:
+        case Let():
+            return env.with_let(stmt)
+        case If(then=(*_, Return() | Break() | Continue()), orelse=()):
+            return env.with_fact(stmt.cond, False)
+        case _:
+            return env
+
+
 def _changes(loop: While) -> bool:
     """Whether the condition may turn false within the body: its loads may be written there."""
     from synth.ir.traversal import written_buffers
@@ -420,8 +455,7 @@ def _env_at(body: tuple[Stmt, ...], target: Stmt, env: Env) -> Env | None:
             found = _env_at(inner, target, step_into(env, stmt, branch))
             if found is not None:
                 return found
-        if isinstance(stmt, Let):
-            env = env.with_let(stmt)
+        env = following(env, stmt)
     return None
 
 
