@@ -45,7 +45,8 @@ def longest_reduction(module: Module) -> int:
     """The most terms that are folded into one value: the product of the trip counts of the deepest nest of loops that accumulate.
 
     A loop accumulates when it stores a float to a place that does not change with its variable and that it also reads. Threads of a
-    block count where they exchange values, all threads where they add atomically. Loops of unknown length count ``UNKNOWN_TRIPS``.
+    block count where they fold values in steps with exchanges between them (trees, shuffles), instead of the steps; all threads
+    where they add atomically. Loops of unknown length count ``UNKNOWN_TRIPS``.
     """
     floats = {p.sym for p in module.params if p.is_buffer and p.dtype.is_float}
     floats |= {s.sym for s in walk(module.body) if isinstance(s, Alloc) and scalar(s.dtype).is_float}
@@ -57,9 +58,9 @@ def _longest(module: Module, body: Body, floats: set[Sym]) -> int:
     for stmt in body:
         inner = max((_longest(module, b, floats) for b in bodies(stmt)), default=1)
         if isinstance(stmt, For):
-            counts = _threads_fold(stmt) if stmt.axis is not None else _accumulates(stmt.body, stmt.sym, floats)
+            counts = _threads_fold(stmt, floats) if stmt.axis is not None else _sums(stmt, floats)
             inner *= _trips(module, stmt) if counts else 1
-        elif isinstance(stmt, While) and _accumulates(stmt.body, None, floats):
+        elif isinstance(stmt, While) and _sums(stmt, floats):
             inner *= UNKNOWN_TRIPS
         longest = max(longest, inner)
     return longest
@@ -71,6 +72,21 @@ def _trips(module: Module, loop: For) -> int:
     if lo is None or hi is None or hi - lo >= 1 << 20:
         return UNKNOWN_TRIPS
     return max(1, (hi - lo) // max(1, step or 1))
+
+
+def _sums(loop: For | While, floats: set[Sym]) -> bool:
+    """Whether each iteration adds a term (and not one step of a fold over threads)."""
+    return not _is_fold(loop, floats) and _accumulates(loop.body, loop.sym if isinstance(loop, For) else None, floats)
+
+
+def _is_fold(loop: For | While, floats: set[Sym]) -> bool:
+    """Whether the iterations are the steps of a fold over threads: shuffles, or barriers in a loop that does not count up."""
+    steps = _shuffles(loop.body) or (isinstance(loop, While) and any(isinstance(s, Sync) for s in walk(loop.body)))
+    return steps and _accumulates(loop.body, loop.sym if isinstance(loop, For) else None, floats)
+
+
+def _shuffles(body: Body) -> bool:
+    return any(isinstance(s, Call) and s.op.startswith("warp.") for s in walk(body))
 
 
 def _accumulates(body: Body, variable: Sym | None, floats: set[Sym]) -> bool:
@@ -98,11 +114,9 @@ def _uses(e: Expr, names: set[Sym]) -> bool:
     return any(isinstance(x, Var) and x.sym in names for x in walk_expr(e))
 
 
-def _threads_fold(loop: For) -> bool:
+def _threads_fold(loop: For, floats: set[Sym]) -> bool:
     """Whether the iterations of a bound loop may put their values together."""
-    atomics = any(isinstance(s, Call) and s.op.startswith("atomic") for s in walk(loop.body))
-    return atomics or (loop.axis is not None and loop.axis.is_thread and _exchanges(loop.body))
-
-
-def _exchanges(body: Body) -> bool:
-    return any(isinstance(s, Sync) or (isinstance(s, Call) and s.op.startswith("warp.")) for s in walk(body))
+    if any(isinstance(s, Call) and s.op.startswith("atomic") for s in walk(loop.body)):
+        return True
+    is_thread = loop.axis is not None and loop.axis.is_thread
+    return is_thread and (_shuffles(loop.body) or any(isinstance(s, While) and _is_fold(s, floats) for s in walk(loop.body)))

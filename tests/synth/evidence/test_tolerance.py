@@ -1,5 +1,8 @@
+from pathlib import Path
+
 import pytest
 
+import experiments
 from synth import frontend
 from synth.analysis.extents import complete_params
 from synth.evidence.tolerance import UNKNOWN_TRIPS, longest_reduction, tolerances
@@ -60,4 +63,20 @@ def test_grid_stride_loops_are_no_sums() -> None:
 
 
 def test_threads_that_exchange_values_count() -> None:
-    assert longest_reduction(module(TREE, "cuda")) >= 128
+    assert longest_reduction(module(TREE, "cuda")) == 128
+
+
+def suite_terms(file: str, **defines: int) -> int:
+    text = (Path(experiments.__file__).parent / "suite/cuda" / file).read_text()
+    options = ReadOptions(defines={name: str(value) for name, value in defines.items()})
+    return longest_reduction(complete_params(frontend.read(Source(text, "cuda", file), options).module))
+
+
+def test_terms_of_real_kernels() -> None:
+    assert suite_terms("gemm_tiled.cu", M=64, K=128, N=64) == 128
+    assert suite_terms("gemm_register.cu", M=64, K=128, N=64) == 128
+    assert suite_terms("softmax_shuffle.cu", ROWS=4, COLS=25) == 128  # threads of a block
+    assert suite_terms("softmax_shared_tree.cu", ROWS=4, COLS=640) == 640
+    assert suite_terms("layernorm_naive.cu", BATCH=1, SEQ=4, DIM=128) == 128
+    assert suite_terms("add_float4.cu", N=1000) == 1
+    assert suite_terms("maxpool_naive.cu") <= 25
