@@ -19,13 +19,17 @@ __global__ void add_matrix(const float* a, const float* b, float* c, int width, 
 extern "C" void add(const float* A, const float* B, float* C) {
   const int width = COLS, height = ROWS;
   const size_t bytes = sizeof(float) * width * height;
-  float* buffers[3];
-  for (int i = 0; i < 3; ++i) cudaMalloc(&buffers[i], bytes);
-  cudaMemcpy(buffers[0], A, bytes, cudaMemcpyHostToDevice);
-  cudaMemcpy(buffers[1], B, bytes, cudaMemcpyHostToDevice);
+  float *left, *right, *sum;
+  cudaMalloc((void**)&left, bytes);
+  cudaMalloc((void**)&right, bytes);
+  cudaMalloc((void**)&sum, bytes);
+  cudaMemcpy(left, A, bytes, cudaMemcpyHostToDevice);
+  cudaMemcpy(right, B, bytes, cudaMemcpyHostToDevice);
   const dim3 block(32, 8);
   const dim3 grid((width + block.x - 1) / block.x, (height + block.y - 1) / block.y);
-  add_matrix<<<grid, block>>>(buffers[0], buffers[1], buffers[2], width, height);
-  cudaMemcpy(C, buffers[2], bytes, cudaMemcpyDeviceToHost);
-  for (int i = 0; i < 3; ++i) cudaFree(buffers[i]);
+  add_matrix<<<grid, block>>>(left, right, sum, width, height);
+  cudaMemcpy(C, sum, bytes, cudaMemcpyDeviceToHost);
+  cudaFree(left);
+  cudaFree(right);
+  cudaFree(sum);
 }
