@@ -123,7 +123,8 @@ class _Writer:
             self._lines.append(f"(assert (<= {name} {hi if hi >= 0 else f'(- {-hi})'}))")
 
     def _define(self, name: str, atom: Atom) -> None:
-        """``q = a / d`` and ``r = a % d`` of a non-negative ``a``: ``d*q <= a < d*q + d``, ``r = a - d*q``; a minimum is its smaller operand."""
+        """``q = a / d`` and ``r = a % d`` by a literal: ``d*q <= a < d*q + d`` for ``a >= 0``, mirrored below 0, ``r = a - d*q``; a minimum is its
+        smaller operand."""
         if isinstance(atom, Binary) and atom.op in ("min", "max"):
             a, b = self.poly(self._env.normal(atom.a)), self.poly(self._env.normal(atom.b))
             order = "<=" if atom.op == "min" else ">="
@@ -132,11 +133,14 @@ class _Writer:
         if not (isinstance(atom, Binary) and atom.op in ("div", "mod") and isinstance(atom.b, Const)):
             return
         lo, d = self._env.range_of(atom.a).lo, int(atom.b.value)
-        if lo is None or lo < 0 or d <= 0:
+        if d <= 0:
             return
         a = self.poly(self._env.normal(atom.a))
         if atom.op == "div":
-            self._lines.append(f"(assert (and (<= (* {d} {name}) {a}) (< {a} (+ (* {d} {name}) {d}))))")
+            down = f"(and (<= (* {d} {name}) {a}) (< {a} (+ (* {d} {name}) {d})))"
+            up = f"(and (>= (* {d} {name}) {a}) (> {a} (- (* {d} {name}) {d})))"
+            whole = down if lo is not None and lo >= 0 else f"(ite (>= {a} 0) {down} {up})"
+            self._lines.append(f"(assert {whole})")
         else:
             quotient = self.poly(atom_poly(Binary("div", atom.a, atom.b)))
             self._lines.append(f"(assert (= {name} (- {a} (* {d} {quotient}))))")
