@@ -1,5 +1,6 @@
-"""Hypothesis strategy for loop nests as kernels have them: affine accesses, block and thread loops with guards, flat indexes that are divided,
-private accumulators, inner reductions, bounds that depend on outer loops. Everything stays in bounds for ``n, m`` up to ``LARGEST``."""
+"""Hypothesis strategy for loop nests as kernels have them: affine accesses, block and thread loops with guards, flat indexes that are
+divided, private accumulators, inner reductions, bounds that depend on outer loops. Everything stays in bounds for ``n, m`` up to
+``LARGEST``."""
 
 from __future__ import annotations
 
