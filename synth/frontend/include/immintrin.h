@@ -216,6 +216,12 @@ typedef uint64_t __mmask64;
 #ifdef __cplusplus
 extern "C" {
 #endif
+__m256d _mm256_range_pd(__m256d a, __m256d b, int imm);
+__m256 _mm256_range_ps(__m256 a, __m256 b, int imm);
+__m512d _mm512_range_pd(__m512d a, __m512d b, int imm);
+__m512 _mm512_range_ps(__m512 a, __m512 b, int imm);
+__m128d _mm_range_pd(__m128d a, __m128d b, int imm);
+__m128 _mm_range_ps(__m128 a, __m128 b, int imm);
 __m256i _mm256_add_epi16(__m256i a, __m256i b);
 __m256i _mm256_add_epi32(__m256i a, __m256i b);
 __m256i _mm256_add_epi64(__m256i a, __m256i b);
