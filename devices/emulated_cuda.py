@@ -1,6 +1,7 @@
 """CUDA without a GPU: the source text itself, compiled by g++ against the emulator's headers and linked with its prebuilt runtime.
 
-What is always checked: bounds of every buffer and shared array by guard regions, copies and frees, launch limits, convergence of barriers and
+What is always checked: bounds of every buffer and shared array by guard regions, copies and frees, launch limits, convergence of barriers
+and
 warp operations, deadlock. What is not is stated in ``emulator/README.md``. Races show as a difference between orders of the threads:
 each case is run forwards and in another order, the first case in all three.
 """
@@ -43,7 +44,8 @@ _ATOMIC = re.compile(r"\batomic[A-Z]\w*\s*\(")
 
 @dataclass(frozen=True, slots=True)
 class EmulatedCuda:
-    """``workers``: OS threads for blocks, 0 for one a core. ``orders``: how the threads of a block are ordered, the first one is the result."""
+    """``workers``: OS threads for blocks, 0 for one a core. ``orders``: how the threads of a block are ordered, the first one is the
+    result."""
 
     spec: DeviceSpec
     workers: int = 0
@@ -166,7 +168,8 @@ def _launch_text(program: Program, entry: str) -> str:
 
 
 def _facts(program: Program) -> str:
-    """What a run must know of the text: alignment of buffers, whether it uses atomics, whether the entry is a kernel, and device pointers."""
+    """What a run must know of the text: alignment of buffers, whether it uses atomics, whether the entry is a kernel, and device
+    pointers."""
     element = min((p.dtype.bytes for p in program.params if p.is_buffer), default=1)
     # vector accesses need their alignment; without them the end of a buffer is exact
     alignment = 16 if _VECTOR_TYPE.search(program.text) else element

@@ -216,7 +216,7 @@ def _scalar_bytes(argument: ScalarArg) -> bytes:
         return bytes(np.asarray(argument.value, dtype=NUMPY_DTYPES[argument.dtype]).tobytes())
     if argument.dtype is DType.BOOL:
         return bytes([bool(argument.value)])
-    return (int(argument.value) & (2**argument.dtype.bits - 1)).to_bytes(argument.dtype.bytes, "little")
+    return (int(argument.value) & ((1 << argument.dtype.bits) - 1)).to_bytes(argument.dtype.bytes, "little")
 
 
 def _message(raw: bytes, completed: Completed) -> str:

@@ -151,7 +151,8 @@ class _Job:
         return self._result(chosen, Evidence(findings), tuning=self._tuning_report(tuned))
 
     def complete(self, module: Module, steps: tuple[Pass, ...]) -> Completed:
-        """The default lowering of what is left, printed. That of the root is asked for twice: before the oracle runs, and as the first leaf."""
+        """The default lowering of what is left, printed. That of the root is asked for twice: before the oracle runs, and as the first
+        leaf."""
         if not steps and self.baseline is not None:
             return self.baseline
         final, rest = vnni.default_lowering(module, self.spec)

@@ -14,7 +14,8 @@ from synth.ir.traversal import bodies, expr_children, region_exprs
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One read or write of ``count`` contiguous elements from ``index`` on. ``env`` is what holds when it happens, enclosing loops included.
+    """One read or write of ``count`` contiguous elements from ``index`` on. ``env`` is what holds when it happens, enclosing loops
+    included.
 
     ``region`` is set for the operand of a ``Call``, whose extent is what the call touches. ``active`` is the number of leading lanes that a
     mask leaves active, where the mask says ``lane < active``.

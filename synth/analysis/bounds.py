@@ -65,6 +65,7 @@ def _check(access: Access, shape: tuple[Expr, ...], scalars: set[Sym], ask_solve
 
 
 def _bounded(access: Access, index: Expr, size: Poly, count: Poly, scalars: set[Sym]) -> bool:
-    """Whether an upper bound of the index over the scalar parameters alone, which follows from guards multiplied by sizes, stays below ``size``."""
+    """Whether an upper bound of the index over the scalar parameters alone, which follows from guards multiplied by sizes, stays below
+    ``size``."""
     bound = upper_bound(access.env, access.env.normal(index) + count - const_poly(1), scalars)
     return bound is not None and access.env.never_negative(size - bound - const_poly(1))

@@ -1,7 +1,9 @@
 """Which iterations of a loop need each other.
 
-Two iterations conflict when both touch one location and one of them writes it. A pair of accesses is shown free of conflicts between different
-iterations i != i' by, in this order: a stride that dominates the rest of the difference, splitting a linearised index at a symbolic or literal
+Two iterations conflict when both touch one location and one of them writes it. A pair of accesses is shown free of conflicts between
+different
+iterations i != i' by, in this order: a stride that dominates the rest of the difference, splitting a linearised index at a symbolic or
+literal
 extent, and Z3 over the two instances with all guards as facts. What none of them shows counts as a conflict.
 """
 
@@ -41,7 +43,8 @@ REDUCIBLE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
 
 @dataclass(frozen=True, slots=True)
 class Independence:
-    """Truthy when different iterations may run in any order and at once. ``reductions`` are the buffers (mutable scalars, or elements at an index
+    """Truthy when different iterations may run in any order and at once. ``reductions`` are the buffers (mutable scalars, or elements at
+    an index
     that does not depend on the loop) that they only accumulate into by one operator: order matters there to rounding only."""
 
     holds: bool
@@ -76,7 +79,8 @@ def independent_iterations(module: Module, loop: For) -> Independence:
 
 
 def can_interchange(module: Module, outer: For, inner: For) -> Independence:
-    """Two perfectly nested loops may change places when the outer one's iterations are independent: then no dependence has a direction that the
+    """Two perfectly nested loops may change places when the outer one's iterations are independent: then no dependence has a direction
+    that the
     interchange could reverse. Rectangular bounds are required."""
     if len(outer.body) != 1 or outer.body[0] is not inner:
         return Independence(False, reason=f"'{inner.sym.name}' is not alone in '{outer.sym.name}'")
@@ -113,7 +117,8 @@ def _leaves(body: Body, depth: int = 0) -> str:
 
 
 def _reduction(loop: For, buf: Sym, touching: list[Access]) -> str | None:
-    """The operator when every access of ``buf`` in the loop belongs to an update ``x = x op e`` of one and the same kind, at an index that is the same in
+    """The operator when every access of ``buf`` in the loop belongs to an update ``x = x op e`` of one and the same kind, at an index
+    that is the same in
     all iterations, ``e`` free of ``buf``."""
     ops: set[str] = set()
     bound = {loop.sym} | {s.sym for s in walk(loop.body) if isinstance(s, For | Let)}
@@ -170,7 +175,8 @@ def disjoint(loop: For, env: Env, a: Access, b: Access) -> bool:
 
 
 def _never_equal(env: Env, x: Poly, y: Poly, apart: Poly, depth: int = 3) -> bool:
-    """Whether ``x != y`` for different iterations: a multiple of their distance dominates the rest, or parts of a linearised index differ."""
+    """Whether ``x != y`` for different iterations: a multiple of their distance dominates the rest, or parts of a linearised index
+    differ."""
     difference = x - y
     factor = _multiple(difference, apart)
     if factor:

@@ -1,7 +1,9 @@
 """Extents and roles of pointer parameters that the host code does not state, from the regions that are accessed.
 
-An extent is one more than an upper bound of every index, as an expression over the scalar parameters. Integer parameters that size something (an
-extent, an allocation, a launch) are taken to be non-negative, 64-bit ones also to be at most ``MAX_WIDE_SIZE``; the assumptions are added to
+An extent is one more than an upper bound of every index, as an expression over the scalar parameters. Integer parameters that size
+something (an
+extent, an allocation, a launch) are taken to be non-negative, 64-bit ones also to be at most ``MAX_WIDE_SIZE``; the assumptions are added
+to
 the module, where they are visible.
 """
 
@@ -19,7 +21,6 @@ from synth.ir.builder import const
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Axis, Binary, Expr, For, Load, Module, Param, Role, Sym, Var
 from synth.ir.traversal import walk, walk_expr
-
 
 MAX_WIDE_SIZE = 1 << 30  # elements: a 64-bit size is taken to leave room for 32-bit indexes, as the sources that have them do
 

@@ -1,9 +1,12 @@
 """Races in launches, by two threads: can two different threads touch one element of a shared or global buffer between the same barriers,
 one of them writing?
 
-Intervals between barriers are numbered along the kernel; a loop with barriers joins the interval at its end to the one at its start. Threads
-that differ in one axis are two iterations of that axis' loop, so the question is the one of ``synth.analysis.dependence``: outer axes equal,
-this one different, inner ones free. Between blocks no barrier helps: all intervals of a launch meet there. Barriers of a warp order no memory here.
+Intervals between barriers are numbered along the kernel; a loop with barriers joins the interval at its end to the one at its start.
+Threads
+that differ in one axis are two iterations of that axis' loop, so the question is the one of ``synth.analysis.dependence``: outer axes
+equal,
+this one different, inner ones free. Between blocks no barrier helps: all intervals of a launch meet there. Barriers of a warp order no
+memory here.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from synth.ir.traversal import bodies, walk
 
 @dataclass(frozen=True, slots=True)
 class RaceReport:
-    """``proved`` pairs of accesses cannot meet; ``unknown`` could not be excluded; ``same_value`` may meet but write one and the same literal."""
+    """``proved`` pairs of accesses cannot meet; ``unknown`` could not be excluded; ``same_value`` may meet but write one and the same
+    literal."""
 
     proved: int = 0
     unknown: tuple[str, ...] = field(default_factory=tuple)

@@ -123,7 +123,8 @@ class _Writer:
             self._lines.append(f"(assert (<= {name} {hi if hi >= 0 else f'(- {-hi})'}))")
 
     def _define(self, name: str, atom: Atom) -> None:
-        """``q = a / d`` and ``r = a % d`` by a literal: ``d*q <= a < d*q + d`` for ``a >= 0``, mirrored below 0, ``r = a - d*q``; a minimum is its
+        """``q = a / d`` and ``r = a % d`` by a literal: ``d*q <= a < d*q + d`` for ``a >= 0``, mirrored below 0, ``r = a - d*q``; a
+        minimum is its
         smaller operand."""
         if isinstance(atom, Binary) and atom.op in ("min", "max"):
             a, b = self.poly(self._env.normal(atom.a)), self.poly(self._env.normal(atom.b))

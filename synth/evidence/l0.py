@@ -1,4 +1,5 @@
-"""L0: the source and the result are in bounds, race-free and within the limits of their targets, as far as that can be proved statically."""
+"""L0: the source and the result are in bounds, race-free and within the limits of their targets, as far as that can be proved
+statically."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from synth.spec import DEFAULT_TARGET, DeviceSpec, find_spec
 
 
 def earn_l0(source: Module, result: Module, spec: DeviceSpec) -> Finding:
-    """The finding about a pair of programs. ``refuted`` only for what certainly breaks a limit; what is not proved is ``not_shown`` with its places."""
+    """The finding about a pair of programs. ``refuted`` only for what certainly breaks a limit; what is not proved is ``not_shown`` with
+    its places."""
     details: dict[str, Any] = {}
     source_spec = find_spec(source.dialect, DEFAULT_TARGET.get(source.dialect)) or spec
     broken = [*exceeded_limits(source, source_spec), *exceeded_limits(result, spec)]

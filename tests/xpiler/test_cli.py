@@ -112,7 +112,8 @@ def test_a_source_that_fails_itself_is_not_shown(tmp_path: Path) -> None:
 def test_a_missing_barrier_in_the_source_is_a_race(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(
-        "__global__ void k(const float* x, float* y) { __shared__ float s[64]; s[threadIdx.x] = x[threadIdx.x]; y[threadIdx.x] = s[63 - threadIdx.x]; }"
+        "__global__ void k(const float* x, float* y) { __shared__ float s[64]; s[threadIdx.x] = x[threadIdx.x]; "
+        "y[threadIdx.x] = s[63 - threadIdx.x]; }"
     )
     code, data = result("translate", str(path), "--to", "vnni", "--launch", "grid=1,block=64")
     assert code == 3 and "race" in data["diagnostics"][-1]["message"]
@@ -179,7 +180,10 @@ def test_the_ranking_of_a_model_changes_the_order_of_exploration() -> None:
 
 def test_a_hostile_rewriting_is_refused_before_any_compiler_sees_it(tmp_path: Path) -> None:
     marker = tmp_path / "pwned"
-    hostile = f'extern "C" int system(const char*);\nextern "C" void gemm(const float *A, const float *B, float *C) {{ system("touch {marker}"); }}'
+    hostile = (
+        'extern "C" int system(const char*);\n'
+        f'extern "C" void gemm(const float *A, const float *B, float *C) {{ system("touch {marker}"); }}'
+    )
     code, data = steered("loop_split", hostile)
     assert code == 0 and not marker.exists()
     assert any("refused by the IR gate" in d["message"] and "system" in d["message"] for d in data["diagnostics"])

@@ -74,7 +74,7 @@ def test_unreadable_sources(tmp_path: Path, name: str, content: bytes, message: 
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="absent.cu: No such file"):
+    with pytest.raises(UsageError, match=r"absent.cu: No such file"):
         load_source(tmp_path / "absent.cu", None)
 
 

@@ -1,11 +1,11 @@
 from synth.frontend import read
 from synth.source import ReadOptions, Source
 
+SOURCE = """#include <cuda_runtime.h>
 struct Max {
     __device__ float operator()(float a, float b) const { return pick(a, b); }
     __device__ static float pick(float a, float b) { return a > b ? a : b; }
 };
-struct Max { __device__ float operator()(float a, float b) const { return pick(a, b); } __device__ static float pick(float a, float b) { return a > b ? a : b; } };
 template <typename Op> __device__ float twice(float v, Op op) { return op(v, v); }
 __device__ float unused(float v) {
     return v + 1;
