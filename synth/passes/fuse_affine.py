@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from synth.analysis.linear import Env, env_at, step_into
 from synth.analysis.polynomial import Poly, atom_poly, const_poly
@@ -22,12 +22,13 @@ class NotAffine(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """``index = factor * outer + inner``, and what is known where the two are in scope."""
+    """``index = factor * outer + inner``. ``parts`` are definitions of a part of the sum only: they go, and what uses them is written anew."""
 
     outer: Var
     inner: Var
     index: Var
     factor: int
+    parts: set[Sym] = field(default_factory=set)
 
 
 def fused_affine(module: Module, outer: For, inner: For) -> For:
@@ -158,6 +159,10 @@ def _rewritten(body: Body, env: Env, inside: Env, both: _Sum, leading: int) -> B
     out: list[Stmt] = []
     for number, stmt in enumerate(body):
         here = env if number < leading else inside
+        if isinstance(stmt, Let) and is_integer(stmt.value) and not _is_affine(stmt.value, here, both):
+            both.parts.add(stmt.sym)
+            env, inside = env.with_let(stmt), inside.with_let(stmt)
+            continue
         new = map_stmt_exprs(stmt, lambda e, here=here: _replaced(e, here, both))  # type: ignore[misc]
         inner = tuple(_rewritten(b, step_into(here, stmt, k), step_into(here, stmt, k), both, 0) for k, b in enumerate(bodies(stmt)))
         out.append(with_bodies(new, inner))
@@ -167,7 +172,15 @@ def _rewritten(body: Body, env: Env, inside: Env, both: _Sum, leading: int) -> B
 
 
 def _mentions(e: Expr, both: _Sum) -> bool:
-    return any(isinstance(v, Var) and v.sym in (both.outer.sym, both.inner.sym) for v in walk_expr(e))
+    return any(isinstance(v, Var) and (v.sym in (both.outer.sym, both.inner.sym) or v.sym in both.parts) for v in walk_expr(e))
+
+
+def _is_affine(e: Expr, env: Env, both: _Sum) -> bool:
+    try:
+        _replaced(e, env, both)
+    except NotAffine:
+        return False
+    return True
 
 
 def _replaced(e: Expr, env: Env, both: _Sum) -> Expr:

@@ -66,7 +66,7 @@ def _search(ctx: _Context, body: Body, outer: tuple[Place, ...], owner: Stmt | N
         for inner in bodies(stmt):
             yield from _search(ctx, inner, (*outer, Place(body, i + 1, stmt)), stmt)
     start = 0
-    while start < len(body):
+    while start < len(body) and _carries(body[start:]):
         end = _executable(body, start)
         if end > start:
             raised = _best(ctx, body, start, min(end, start + _MAX_REGION), outer, owner)
@@ -75,6 +75,13 @@ def _search(ctx: _Context, body: Body, outer: tuple[Place, ...], owner: Stmt | N
                 start = raised.end
                 continue
         start = max(end, start + 1)
+
+
+def _carries(body: Body) -> bool:
+    """Whether some buffer is both written and read here, other than scalars that live within one iteration of a loop: else nothing is folded
+    beyond what the bodies of the loops fold themselves."""
+    inside = {s.sym for stmt in body for inner in bodies(stmt) for s in walk(inner) if isinstance(s, Alloc) and not s.shape}
+    return bool((written_buffers(body) & read_buffers(body)) - inside)
 
 
 def known_scalars(body: Body, end: int) -> dict[Cell, Value]:
@@ -104,7 +111,7 @@ def _executable(body: Body, start: int) -> int:
 def _best(ctx: _Context, body: Body, first: int, last: int, outer: tuple[Place, ...], owner: Stmt | None) -> Raised | None:
     """The longest region within the run that can be raised; earlier starts first."""
     for start in range(first, last):
-        if _loop_count(body[start:last]) < 2:
+        if _loop_count(body[start:last]) < 2 or not _carries(body[start:last]):
             return None
         machine = Machine(_BUDGET, cells=known_scalars(body, start))
         before = dict(machine.cells)
