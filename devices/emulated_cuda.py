@@ -67,7 +67,7 @@ class EmulatedCuda:
         key = digest(
             [
                 FORMAT,
-                "emulated_cuda, sections",
+                "emulated_cuda, sections, headers",
                 version,
                 *flags,
                 name,
@@ -80,7 +80,7 @@ class EmulatedCuda:
             ]
         )
         files = {**program.headers, name: text, "xp_glue.cpp": glue, "facts": _facts(program)}
-        include = ("-x", "c++", "-I", str(INCLUDE), "-idirafter", str(PARSE_ONLY), "-include", "cuda_runtime.h")
+        include = ("-x", "c++", "-I", str(INCLUDE), "-I", "{out}", "-idirafter", str(PARSE_ONLY), "-include", "cuda_runtime.h")
         steps = [
             Step((COMPILER, *flags, *include, "-ffunction-sections", "-c", "{out}/xp_glue.cpp", "-o", "{out}/xp_glue.o")),
             Step((COMPILER, "-no-pie", "-Wl,--gc-sections", "{out}/xp_glue.o", *objects, "-pthread", "-lm", "-o", "{out}/program")),

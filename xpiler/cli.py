@@ -32,6 +32,7 @@ errors = Console(stderr=True, highlight=False)
 _RAY_ADDRESS = re.compile(r"(auto|local|ray://.+|[\w.-]+:\d+)\Z")
 
 Define = Annotated[list[str], typer.Option("-D", "--define", metavar="NAME=VALUE", help="Preprocessor definition.")]
+Include = Annotated[list[Path], typer.Option("-I", "--include", metavar="DIR", help="Folder of headers that the source includes.")]
 Entry = Annotated[str | None, typer.Option("--entry", metavar="NAME", help="The function to translate, when the file has several.")]
 Bind = Annotated[list[str], typer.Option("--bind", metavar="NAME=VALUE", help="Value of a scalar parameter.")]
 Extent = Annotated[list[str], typer.Option("--extent", metavar="NAME=EXPR", help="Elements behind a pointer, e.g. A=n*k.")]
@@ -61,6 +62,7 @@ def translate(
     target: Target = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Written on success only.")] = None,
     define: Define = [],  # noqa: B006
+    include: Include = [],  # noqa: B006
     entry: Entry = None,
     bind: Bind = [],  # noqa: B006
     extent: Extent = [],  # noqa: B006
@@ -82,7 +84,7 @@ def translate(
 
     def work() -> Result:
         wanted = dialect_name(to, "--to")
-        program = load_source(source, dialect_name(from_, "--from") if from_ else None)
+        program = load_source(source, dialect_name(from_, "--from") if from_ else None, include)
         options = Options(
             read_options(define, entry, bind, extent, launch),
             target,
@@ -111,6 +113,7 @@ def verify(
     to: Annotated[str | None, typer.Option("--to", metavar="DIALECT", help="Dialect of B; default: by suffix.")] = None,
     target: Target = None,
     define: Define = [],  # noqa: B006
+    include: Include = [],  # noqa: B006
     entry: Entry = None,
     bind: Bind = [],  # noqa: B006
     extent: Extent = [],  # noqa: B006
@@ -124,8 +127,8 @@ def verify(
     from xpiler.verify import verify_sources
 
     def work() -> Result:
-        first = load_source(a, dialect_name(from_, "--from") if from_ else None)
-        second = load_source(b, dialect_name(to, "--to") if to else None)
+        first = load_source(a, dialect_name(from_, "--from") if from_ else None, include)
+        second = load_source(b, dialect_name(to, "--to") if to else None, include)
         options = Options(read_options(define, entry, bind, extent, launch), target, evidence_level(evidence), seed=seed)
         return verify_sources(first, second, options, progress=report.Progress(errors))
 

@@ -23,7 +23,7 @@ SUFFIXES = {
 }
 MAX_SOURCE_BYTES = 4 << 20
 MAX_HEADERS = 64
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
 
@@ -52,8 +52,9 @@ def dialect_name(text: str, option: str) -> str:
     return name
 
 
-def load_source(path: Path, dialect: str | None) -> Source:
-    """Reads a source file; the dialect is guessed from the suffix when not given. Raises UsageError."""
+def load_source(path: Path, dialect: str | None, include: Sequence[Path] = ()) -> Source:
+    """Reads a source file with the user's own headers, from beside it and from the folders ``include``; the dialect is guessed from the
+    suffix when not given. Raises UsageError."""
     if dialect is None:
         dialect = SUFFIXES.get(path.suffix)
         if dialect is None:
@@ -72,17 +73,20 @@ def load_source(path: Path, dialect: str | None) -> Source:
         text = raw.decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 text (byte {error.start})", hint="convert the file to UTF-8") from error
-    return Source(text, dialect, str(path), _local_headers(path.parent, text))
+    return Source(text, dialect, str(path), _own_headers(path.parent, include, text))
 
 
-def _local_headers(folder: Path, text: str) -> dict[str, str]:
-    """The user's own headers: those included with quotes that lie beside the source, and what they include in turn."""
+def _own_headers(folder: Path, include: Sequence[Path], text: str) -> dict[str, str]:
+    """The user's own headers and what these include: ``"x.h"`` from beside the source or the include folders, ``<x.h>`` from these."""
     found: dict[str, str] = {}
     waiting = _INCLUDE.findall(text)
     while waiting:
-        name = waiting.pop()
-        path = folder / name
-        if name in found or ".." in Path(name).parts or not path.is_file() or path.stat().st_size > MAX_SOURCE_BYTES:
+        quote, name = waiting.pop()
+        if name in found or ".." in Path(name).parts:
+            continue
+        places = [base / name for base in ((folder, *include) if quote == '"' else include)]
+        path = next((p for p in places if p.is_file() and p.stat().st_size <= MAX_SOURCE_BYTES), None)
+        if path is None:
             continue
         found[name] = path.read_text(errors="replace")
         waiting += _INCLUDE.findall(found[name])

@@ -83,3 +83,12 @@ def test_headers_beside_the_source_come_with_it(tmp_path: Path) -> None:
     (tmp_path / "a.h").write_text('#include "b.h"\n')
     (tmp_path / "b.h").write_text("#define N 4\n")
     assert load_source(tmp_path / "k.cu", None).headers == {"a.h": '#include "b.h"\n', "b.h": "#define N 4\n"}
+
+
+def test_include_folders_are_searched_for_both_kinds_of_includes(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text('#include <own.h>\n#include "other.h"\n#include <cmath>\n')
+    common = tmp_path / "common"
+    common.mkdir()
+    (common / "own.h").write_text("")
+    (common / "other.h").write_text("int y;")
+    assert load_source(tmp_path / "k.cu", None, [common]).headers == {"own.h": "", "other.h": "int y;"}
