@@ -40,7 +40,7 @@ from synth.ir.grammar import (
     Var,
     While,
 )
-from synth.ir.traversal import walk_expr
+from synth.ir.traversal import walk_expr, written_buffers
 
 C_TYPES: dict[DType, str] = {
     DType.BOOL: "bool",
@@ -62,7 +62,7 @@ _PRECEDENCE = {
     "lor": 1, "land": 2, "or": 3, "xor": 4, "and": 5, "eq": 6, "ne": 6, "lt": 7, "le": 7, "gt": 7, "ge": 7,
     "shl": 8, "shr": 8, "add": 9, "sub": 9, "mul": 10, "div": 10, "mod": 10,
 }  # fmt: skip
-_TERNARY, _CAST, _PRIMARY = 0, 11, 12
+TERNARY, CAST, PRIMARY = 0, 11, 12
 _SYMBOLS = {
     "lor": "||", "land": "&&", "or": "|", "xor": "^", "and": "&", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
     "shl": "<<", "shr": ">>", "add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%",
@@ -82,6 +82,9 @@ class BaseEmitter:
     helpers: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     indent: int = 0
+    # Heap arrays alive here, by enclosing body; the bodies of loops are marked, so that a jump frees what it leaves.
+    heap: list[tuple[bool, list[str]]] = field(default_factory=list)
+    written: set[Sym] = field(default_factory=set)
 
     # ------------------------------------------------------------------------------------------------- expressions
 
@@ -95,20 +98,20 @@ class BaseEmitter:
             case Const():
                 return self.constant(e)
             case Var():
-                return self.names[e.sym], _PRIMARY
+                return self.names[e.sym], PRIMARY
             case Load(mask=None) if not isinstance(e.type, Vec) or not e.index:
-                return self.element(e.buf, e.index), _PRIMARY
+                return self.element(e.buf, e.index), PRIMARY
             case Unary() if not isinstance(e.type, Vec):
-                return self.narrowed(f"{_UNARY[e.op]}{self.expr(e.a, _PRIMARY)}", e.type, _CAST)
+                return self.narrowed(f"{_UNARY[e.op]}{self.expr(e.a, PRIMARY)}", e.type, CAST)
             case Binary() if not isinstance(e.a.type, Vec):
                 return self.binary(e)
             case Cast() if not isinstance(e.type, Vec):
-                return f"({self.type_name(e.type)}){self.expr(e.a, _CAST)}", _CAST
+                return f"({self.type_name(e.type)}){self.expr(e.a, CAST)}", CAST
             case Bitcast() if not isinstance(e.type, Vec) and not isinstance(e.a.type, Vec):
-                return f"{self.bitcast_helper(e.a.type, e.type)}({self.expr(e.a)})", _PRIMARY
+                return f"{self.bitcast_helper(e.a.type, e.type)}({self.expr(e.a)})", PRIMARY
             case Select() if not isinstance(e.cond.type, Vec):
-                parts = self.expr(e.cond, _TERNARY + 1), self.expr(e.a, _TERNARY + 1), self.expr(e.b, _TERNARY)
-                return f"{parts[0]} ? {parts[1]} : {parts[2]}", _TERNARY
+                parts = self.expr(e.cond, TERNARY + 1), self.expr(e.a, TERNARY + 1), self.expr(e.b, TERNARY)
+                return f"{parts[0]} ? {parts[1]} : {parts[2]}", TERNARY
             case Math() if not isinstance(e.type, Vec):
                 return self.math(e)
             case _:
@@ -120,14 +123,14 @@ class BaseEmitter:
 
     def constant(self, e: Const) -> tuple[str, int]:
         if e.type is DType.BOOL:
-            return ("true" if e.value else "false"), _PRIMARY
+            return ("true" if e.value else "false"), PRIMARY
         if e.type.is_float:
             return self.float_constant(float(e.value), e.type)
         value = int(e.value)
         if value == e.type.min_int and e.type.bits >= 32 and value < 0:
             return f"{value + 1}{_SUFFIX.get(e.type, '')} - 1", _PRECEDENCE["sub"]
         text = f"{value}{_SUFFIX.get(e.type, '')}"
-        return text, _PRIMARY if value >= 0 else _CAST
+        return text, PRIMARY if value >= 0 else CAST
 
     def float_constant(self, value: float, dtype: DType) -> tuple[str, int]:
         suffix = "f" if dtype is DType.F32 else ""
@@ -138,14 +141,14 @@ class BaseEmitter:
         else:
             text = shortest(value, dtype) + suffix
         if dtype in (DType.F16, DType.BF16):
-            return f"({self.type_name(dtype)}){text}", _CAST
-        return text, _CAST if text.startswith("-") else _PRIMARY
+            return f"({self.type_name(dtype)}){text}", CAST
+        return text, CAST if text.startswith("-") else PRIMARY
 
     def binary(self, e: Binary) -> tuple[str, int]:
         if e.op in ("min", "max"):
-            return self.minimum(e), _PRIMARY
+            return self.minimum(e), PRIMARY
         if e.op == "mod" and e.type in (DType.F32, DType.F64):
-            return f"{self.math_name('fmod', e.a.type)}({self.expr(e.a)}, {self.expr(e.b)})", _PRIMARY
+            return f"{self.math_name('fmod', e.a.type)}({self.expr(e.a)}, {self.expr(e.b)})", PRIMARY
         level = _PRECEDENCE[e.op]
         # C warns about, and readers stumble over, these mixtures even where precedence is right.
         a, b = (self.expr(x, level + (1 if i else 0)) for i, x in enumerate((e.a, e.b)))
@@ -159,8 +162,10 @@ class BaseEmitter:
     def narrowed(self, text: str, type_: Type, level: int) -> tuple[str, int]:
         """Casts back what C computed in ``int`` although its type is narrower."""
         if isinstance(type_, DType) and type_.is_int and type_.bits < 32:
-            inner = text if level >= _CAST else f"({text})"
-            return f"({self.type_name(type_)}){inner}", _CAST
+            inner = text if level > CAST else f"({text})"
+            return f"({self.type_name(type_)}){inner}", CAST
+        if type_ is DType.F16:  # computed in float; the cast rounds
+            return f"(_Float16)({text})", CAST
         return text, level
 
     def minimum(self, e: Binary) -> str:
@@ -182,14 +187,14 @@ class BaseEmitter:
         if not isinstance(dtype, DType):
             raise UnsupportedError(f"{e.fn} of {dtype} cannot be printed")
         if dtype in (DType.F16, DType.BF16):
-            inner = ", ".join(f"(float){self.expr(a, _CAST)}" for a in e.args)
-            return f"({self.type_name(dtype)}){self.math_name(e.fn, DType.F32)}({inner})", _CAST
+            inner = ", ".join(f"(float){self.expr(a, CAST)}" for a in e.args)
+            return f"({self.type_name(dtype)}){self.math_name(e.fn, DType.F32)}({inner})", CAST
         if e.fn == "rsqrt":
             one = "1.0f" if dtype is DType.F32 else "1.0"
             return f"{one} / {self.math_name('sqrt', dtype)}({args[0]})", _PRECEDENCE["div"]
         if e.fn == "abs" and dtype.is_int:
-            return self.integer_abs(args[0], dtype), _PRIMARY
-        return f"{self.math_name(e.fn, dtype)}({', '.join(args)})", _PRIMARY
+            return self.integer_abs(args[0], dtype), PRIMARY
+        return f"{self.math_name(e.fn, dtype)}({', '.join(args)})", PRIMARY
 
     def integer_abs(self, argument: str, dtype: DType) -> str:
         name, c = f"abs_{dtype}", self.type_name(dtype)
@@ -220,27 +225,39 @@ class BaseEmitter:
     def line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text if text else "")
 
-    def body(self, stmts: Body) -> None:
+    def body(self, stmts: Body, *, loop: bool = False) -> None:
         """A body in its own scope; heap arrays allocated in it are freed at its end."""
-        heap: list[str] = []
+        self.heap.append((loop, []))
         skip = False
         for here, following in zip(stmts, (*stmts[1:], None), strict=True):
             if skip:
                 skip = False
-                continue
-            if isinstance(here, Alloc):
-                skip = self.alloc(here, following, heap)
+            elif isinstance(here, Alloc):
+                skip = self.alloc(here, following)
             else:
                 self.stmt(here)
-        for name in reversed(heap):
-            self.line(f"free({name});")
+        if not stmts or not isinstance(stmts[-1], Break | Continue | Return):
+            self.free(self.heap[-1:])
+        self.heap.pop()
 
-    def block(self, head: str, stmts: Body, tail: str = "}") -> None:
+    def free(self, bodies: list[tuple[bool, list[str]]]) -> None:
+        for _, names in reversed(bodies):
+            for name in reversed(names):
+                self.line(f"free({name});")
+
+    def block(self, head: str, stmts: Body, *, loop: bool = False) -> None:
         self.line(head + " {")
         self.indent += 1
-        self.body(stmts)
+        self.body(stmts, loop=loop)
         self.indent -= 1
-        self.line(tail)
+        self.line("}")
+
+    def jump(self, s: Break | Continue | Return) -> None:
+        inside = 0
+        if not isinstance(s, Return):
+            inside = max((i for i, (loop, _) in enumerate(self.heap) if loop), default=0)
+        self.free(self.heap[inside:])
+        self.line(self.return_text() if isinstance(s, Return) else "break;" if isinstance(s, Break) else "continue;")
 
     def stmt(self, s: Stmt) -> None:
         match s:
@@ -251,17 +268,13 @@ class BaseEmitter:
             case For():
                 self.loop(s)
             case While():
-                self.block(f"while ({self.expr(s.cond)})", s.body)
+                self.block(f"while ({self.expr(s.cond)})", s.body, loop=True)
             case If():
                 self.conditional(s)
             case Call():
                 self.call(s)
-            case Break():
-                self.line("break;")
-            case Continue():
-                self.line("continue;")
-            case Return():
-                self.line(self.return_text())
+            case Break() | Continue() | Return():
+                self.jump(s)
             case _:
                 raise UnsupportedError(f"{type(s).__name__} cannot be printed for this target", getattr(s, "loc", None))
 
@@ -280,7 +293,7 @@ class BaseEmitter:
             return
         self.line(f"{place} = {self.expr(value)};")
 
-    def alloc(self, s: Alloc, following: Stmt | None, heap: list[str]) -> bool:
+    def alloc(self, s: Alloc, following: Stmt | None) -> bool:
         """Declares a buffer; True when the following store became its initialiser."""
         name, c = self.names[s.sym], self.type_name(s.dtype)
         if not s.shape:
@@ -301,19 +314,20 @@ class BaseEmitter:
         known = [size for size in sizes if size is not None]
         dims = "".join(f"[{self.expr(extent)}]" for extent in s.shape)
         if s.init is not None:
-            self.line(f"static const {c} {name}{dims} = {self.initialiser(s.init, known)};")
+            table = "static const " if s.sym not in self.written else self.array_qualifier(s)
+            self.line(f"{table}{c} {name}{dims} = {self.initialiser(s.init, known)};")
         elif len(known) == len(sizes) and math.prod(known) * element_bytes(s.dtype) <= STACK_LIMIT:
             self.line(f"{self.array_qualifier(s)}{c} {name}{dims};")
         else:
             self.heap_array(s, name, c)
-            heap.append(name)
+            self.heap[-1][1].append(name)
         return False
 
     def array_qualifier(self, s: Alloc) -> str:
         return ""
 
     def heap_array(self, s: Alloc, name: str, c: str) -> None:
-        count = " * ".join(f"(size_t){self.expr(extent, _CAST)}" for extent in s.shape)
+        count = " * ".join(f"(size_t){self.expr(extent, CAST)}" for extent in s.shape)
         if len(s.shape) == 1:
             self.line(f"{c} *{name} = ({c} *)malloc({count} * sizeof({c}));")
             return
@@ -333,12 +347,34 @@ class BaseEmitter:
         return any(isinstance(e, Load) and e.buf == buf for e in walk_expr(value))
 
     def loop(self, s: For) -> None:
-        self.block(self.loop_head(s), s.body)
+        head = self.loop_head(s)
+        self.annotate(s)
+        self.block(head, s.body, loop=True)
+
+    def annotate(self, s: For) -> None:
+        """Prints what stands before a loop; nothing in plain C."""
 
     def loop_head(self, s: For) -> str:
         name, c = self.names[s.sym], self.type_name(s.dtype)
-        step = f"++{name}" if is_const(s.step, 1) else f"{name} += {self.expr(s.step)}"
-        return f"for ({c} {name} = {self.expr(s.lo)}; {name} < {self.expr(s.hi, _PRECEDENCE['lt'] + 1)}; {step})"
+        hi, step_by = self.evaluated_once(s, s.hi, "end"), self.evaluated_once(s, s.step, "step")
+        step = f"++{name}" if is_const(s.step, 1) else f"{name} += {step_by}"
+        return f"for ({c} {name} = {self.expr(s.lo)}; {name} < {hi}; {step})"
+
+    def evaluated_once(self, s: For, bound: Expr, what: str) -> str:
+        """The text of a bound. What the body might change is computed before the loop, as the IR says."""
+        if not needs_evaluation(bound, s.body):
+            return self.expr(bound, _PRECEDENCE["lt"] + 1)
+        name = self.fresh(f"{self.names[s.sym]}_{what}")
+        self.line(f"const {self.type_name(bound.type)} {name} = {self.expr(bound)};")
+        return name
+
+    def fresh(self, stem: str) -> str:
+        """A name that no symbol has."""
+        taken, name, number = set(self.names.values()), stem, 2
+        while name in taken:
+            name, number = f"{stem}_{number}", number + 1
+        self.names[Sym(name)] = name
+        return name
 
     def conditional(self, s: If) -> None:
         if not s.then and s.orelse:
@@ -365,13 +401,14 @@ class BaseEmitter:
     def call(self, s: Call) -> None:
         match s.op, s.dests, s.args:
             case "host.copy", (Region() as target,), (Region() as source,):
-                count = " * ".join(f"(size_t){self.expr(extent, _CAST)}" for extent in target.extent) or "1"
+                count = " * ".join(f"(size_t){self.expr(extent, CAST)}" for extent in target.extent) or "1"
                 to, from_ = self.address(target), self.address(source)
                 self.line(f"memcpy({to}, {from_}, {count} * sizeof(*{to}));")
             case "host.fill", (Region() as target,), (value,) if not isinstance(value, Region):
-                count = " * ".join(f"(size_t){self.expr(extent, _CAST)}" for extent in target.extent) or "1"
+                count = " * ".join(f"(size_t){self.expr(extent, CAST)}" for extent in target.extent) or "1"
                 to = self.address(target)
-                self.line(f"for (size_t i_fill = 0; i_fill < {count}; ++i_fill) ({to})[i_fill] = {self.expr(value)};")
+                i = self.fresh("i_fill")
+                self.line(f"for (size_t {i} = 0; {i} < {count}; ++{i}) ({to})[{i}] = {self.expr(value)};")
             case _:
                 raise UnsupportedError(f"operation {s.op} cannot be printed for this target", s.loc)
 
@@ -393,13 +430,21 @@ class BaseEmitter:
         """The entry function."""
         result = "void" if self.module.result is None else self.type_name(self.module.result.type)
         parameters = ", ".join(self.parameter(p) for p in self.module.params) or "void"
+        self.written = written_buffers(self.module.body)
         self.line(f"{result} {self.module.name}({parameters}) {{")
         self.indent += 1
         self.body(self.module.body)
-        if self.module.result is not None:
+        ended = self.module.body and isinstance(self.module.body[-1], Return)
+        if self.module.result is not None and not ended:
             self.line(self.return_text())
         self.indent -= 1
         self.line("}")
+
+
+def needs_evaluation(bound: Expr, body: Body) -> bool:
+    """Whether a bound reads memory that the body writes."""
+    loads = {e.buf for e in walk_expr(bound) if isinstance(e, Load)}
+    return bool(loads) and bool(loads & written_buffers(body))
 
 
 def shortest(value: float, dtype: DType) -> str:

@@ -5,28 +5,27 @@ Each is printed from the intrinsic's meaning, lane by lane; vectors are GCC and 
 
 from __future__ import annotations
 
-from synth.codegen.base import BaseEmitter
+from synth.codegen.base import C_TYPES, BaseEmitter
+from synth.codegen.lanes import one_lane
 from synth.intrinsics.avx512 import Intrinsic, Parameter, Pointer, is_register
 from synth.ir.dtypes import DType, Type, Vec
-from synth.ir.grammar import Binary, Bitcast, Broadcast, Cast, Const, Expr, Load, Math, Module, Reduce, Select, Sym, Unary, Var
-from synth.ir.traversal import map_expr_children
-
-REGISTERS = {"ps": "float", "pd": "double", "": "long long"}
-LANE_TYPES = {
-    DType.I8: "signed char", DType.U8: "unsigned char", DType.I16: "short", DType.U16: "unsigned short", DType.I32: "int",
-    DType.U32: "unsigned", DType.I64: "long long", DType.U64: "unsigned long long", DType.F32: "float", DType.F64: "double",
-}  # fmt: skip
+from synth.ir.grammar import Bitcast, Module, Reduce, Sym, Var
 
 
 def register_type(type_: Type) -> str:
     """C's name of a register: ``__m512``, ``__m256i``, ``__mmask16``. Precondition: ``is_register``."""
     if not isinstance(type_, Vec):
-        return LANE_TYPES[type_]
+        return C_TYPES[type_]
     if type_.dtype is DType.BOOL:
-        return f"__mmask{max(8, type_.lanes)}"
+        return f"__mmask{mask_bits(type_)}"
     bits = type_.dtype.bits * type_.lanes
     kind = {DType.F32: "", DType.F64: "d"}.get(type_.dtype, "i")
     return f"__m{bits}{kind}"
+
+
+def mask_bits(type_: Vec) -> int:
+    """Width of the mask register for that many lanes."""
+    return next(bits for bits in (8, 16, 32, 64) if type_.lanes <= bits)
 
 
 def type_definitions() -> list[str]:
@@ -46,7 +45,7 @@ def lane_type(type_: Vec) -> str:
 
 def lane_type_definition(type_: Vec) -> str:
     size = type_.dtype.bits * type_.lanes // 8
-    return f"typedef {LANE_TYPES[type_.dtype]} {lane_type(type_)} __attribute__((vector_size({size}), aligned({size})));"
+    return f"typedef {C_TYPES[type_.dtype]} {lane_type(type_)} __attribute__((vector_size({size}), aligned({size})));"
 
 
 def stand_in(intrinsic: Intrinsic, group: tuple[Intrinsic, ...]) -> list[str]:
@@ -83,7 +82,7 @@ def _memory_body(i: Intrinsic, names: str) -> str:
         pointer, mask, value = names[0], (names[1] if i.masked else ""), names[-1]
     if not isinstance(vector, Vec):
         raise TypeError(f"{i.name} moves no vector")
-    c, lanes, register = LANE_TYPES[vector.dtype], vector.lanes, register_type(vector)
+    c, lanes, register = C_TYPES[vector.dtype], vector.lanes, register_type(vector)
     guard = f"if ({mask} >> l & 1) " if mask else ""
     if i.kind == "load":
         fill = f"{lane_type(vector)} r = {{0}}; for (int l = 0; l < {lanes}; ++l) {guard}r[l] = ((const {c} *){pointer})[l];"
@@ -104,7 +103,7 @@ def _body(i: Intrinsic, names: str) -> str:
     if isinstance(expr, Reduce):
         vector = params[0]
         lanes = vector.lanes if isinstance(vector, Vec) else 1
-        c = LANE_TYPES[vector.dtype if isinstance(vector, Vec) else vector]
+        c = C_TYPES[vector.dtype if isinstance(vector, Vec) else vector]
         step = _fold(expr.op, expr.type)
         first = emitter.names[symbols[0]].replace("[l]", "[0]")
         return f"{c} r = {first}; for (int l = 1; l < {lanes}; ++l) {{ {c} x = {emitter.names[symbols[0]]}; r = {step}; }} return r;"
@@ -113,7 +112,7 @@ def _body(i: Intrinsic, names: str) -> str:
     result = expr.type
     if not isinstance(result, Vec):
         raise TypeError(f"{i.name} gives no vector")
-    text = emitter.expr(_one_lane(expr))
+    text = emitter.expr(one_lane(expr))
     if result.dtype is DType.BOOL:
         mask = register_type(result)
         return f"{mask} r = 0; for (int l = 0; l < {result.lanes}; ++l) r |= ({mask})((uint64_t)({text}) << l); return r;"
@@ -134,25 +133,6 @@ def _lane_of(name: str, type_: Type) -> str:
     if type_.dtype is DType.BOOL:
         return f"({name} >> l & 1)"
     return f"(({lane_type(type_)}){name})[l]"
-
-
-def _one_lane(e: Expr) -> Expr:
-    """The scalar expression of one lane of an elementwise vector expression."""
-    match e:
-        case Var(type=Vec() as t):
-            return Var(e.sym, t.dtype)
-        case Broadcast():
-            return e.a
-        case Cast(type=Vec() as t):
-            return Cast(_one_lane(e.a), t.dtype)
-        case Math(type=Vec() as t):
-            return Math(e.fn, tuple(_one_lane(a) for a in e.args), t.dtype)
-        case Binary() | Unary() | Select():
-            return map_expr_children(e, _one_lane)
-        case Const() | Load():
-            return e
-        case _:
-            return e
 
 
 def lane_types_of(intrinsic: Intrinsic) -> set[Vec]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from synth.ir.dtypes import DType, Type, Vec
-from synth.ir.grammar import Binary, Bitcast, Broadcast, Cast, Const, Expr, Math, Reduce, Select, Unary
+from synth.ir.grammar import Binary, Bitcast, Broadcast, Cast, Const, Expr, Math, Reduce, Select
 
 PREFIX = {128: "_mm", 256: "_mm256", 512: "_mm512"}
 SUFFIX = {DType.F32: "ps", DType.F64: "pd", DType.I32: "epi32", DType.I64: "epi64", DType.I16: "epi16", DType.I8: "epi8"}
@@ -169,14 +169,20 @@ def _float_math(v: Vec, p: str, s: str) -> Iterator[tuple[tuple[str, Type], Intr
     yield ("fma", v), Intrinsic(f"{p}_fmadd_{s}", (v, v, v), v, meaning=lambda a, b, c, t=v: Math("fma", (a, b, c), t))
     if vector_bits(v) == 512:
         yield ("abs", v), Intrinsic(f"{p}_abs_{s}", (v,), v, meaning=lambda a, t=v: Math("abs", (a,), t))
-    for op in ("min", "max"):
-        # vminps and vmaxps return the second operand when either is NaN, hence fmin(b, a) with the operands exchanged.
-        yield (op, v), Intrinsic(f"{p}_{op}_{s}", (v, v), v, meaning=lambda a, b, o=op: Binary(o, b, a))
+    for op, compare, select in (("min", "lt", "4"), ("max", "gt", "5")):
+        # vminps is a < b ? a : b, so it returns the second operand when either is NaN; fmin and fmax are vrangeps with the operation in
+        # bits 1:0 (00 min, 01 max) and the sign of the result in bits 3:2 (01: as compared).
+        yield (f"select_{compare}", v), Intrinsic(f"{p}_{op}_{s}", (v, v), v, meaning=_extremum(compare))
+        yield (op, v), Intrinsic(f"{p}_range_{s}", (v, v), v, meaning=lambda a, b, o=op: Binary(o, a, b), immediate=select)
     for fn, code in ROUNDING.items():
         yield (
             (fn, v),
             Intrinsic(f"{p}_roundscale_{s}", (v,), v, meaning=lambda a, f=fn, t=v: Math(f, (a,), t), immediate=str(code)),
         )
+
+
+def _extremum(compare: str) -> Meaning:
+    return lambda a, b: Select(Binary(compare, a, b), a, b)
 
 
 def _conversions() -> Iterator[tuple[tuple[str, Type], Intrinsic]]:
@@ -226,8 +232,3 @@ def _mask_moves() -> Iterator[tuple[tuple[str, Type], Intrinsic]]:
 def _masked_set1(v: Vec) -> Meaning:
     zero = Const(0, v.dtype)
     return lambda m, a: Select(m, Broadcast(a, v.lanes), Broadcast(zero, v.lanes))
-
-
-def negation(a: Expr) -> Expr:
-    """Arithmetic negation written with what the instruction set has: sign bit for floats, subtraction from zero for integers."""
-    return Unary("neg", a)
