@@ -86,7 +86,8 @@ def program_of(source: Source, read: ReadResult, options: Options) -> Program:
     """What a device is given to run a source text: its own, less the bodies of functions that the entry does not reach."""
     module, text = read.module, read.reached or source.text
     o = options.read
-    return Program(text, source.dialect, module.name, module.params, o.defines, o.launch, source.filename, source.headers)
+    entry = o.entry if o.entry is not None and "<" in o.entry else module.name  # an instantiation is called by its full name
+    return Program(text, source.dialect, entry, module.params, o.defines, o.launch, source.filename, source.headers)
 
 
 def problem_for(source: Source, read: ReadResult, target: DeviceSpec, options: Options) -> Problem:
