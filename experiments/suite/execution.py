@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,16 +57,23 @@ def call(case: Case, inputs: dict[str, Array], seed: int) -> TestCase:
     return TestCase(case.entry, tuple(args), "random", seed)
 
 
-def judge(case: Case, text: str, dialect: str, seeds: tuple[int, ...] = (1,), timeout: float = 120.0) -> Judgement:
-    """Builds and runs ``text`` (the case's source, a mutant or a translation of it) and compares it with the reference."""
+def judge(case: Case, text: str, dialect: str, seeds: Sequence[int] = (1,), timeout: float = 120.0) -> Judgement:
+    """``judge_on`` random inputs, one for each seed."""
+    return judge_on(case, text, dialect, [make_inputs(case.operator, case.dims, seed) for seed in seeds], timeout)
+
+
+def judge_on(case: Case, text: str, dialect: str, inputs: Sequence[dict[str, Array]], timeout: float = 120.0) -> Judgement:
+    """Builds and runs ``text`` (the case's source, a mutant or a translation of it) and compares it with the reference.
+
+    ``inputs`` are tensors by argument name; ``timeout`` is seconds for all of them together.
+    """
     device = find_device(dialect)
     suffix = ".cu" if dialect == "cuda" else ".c"
     defines = case.defines if dialect == "cuda" else {}
     build = device.build(Program(text, dialect, case.entry, parameters(case), defines, filename=case.source.stem + suffix))
     if build.status is not Status.OK:
         return Judgement(build.status, float("inf"), build.log)
-    inputs = [make_inputs(case.operator, case.dims, seed) for seed in seeds]
-    calls = tuple(call(case, values, seed) for values, seed in zip(inputs, seeds, strict=True))
+    calls = tuple(call(case, values, number) for number, values in enumerate(inputs))
     worst = 0.0
     for run, values in zip(device.run(build, calls, timeout), inputs, strict=True):
         if run.status is not Status.OK:
