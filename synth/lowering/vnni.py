@@ -25,7 +25,7 @@ from synth.passes.vectorize import Vectorize
 from synth.spec import DeviceSpec
 
 # cheapest first: whenever one of them has done something, the earlier ones are asked again
-RAISES = ("reroll", "store_forward", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
+RAISES = ("reroll", "store_forward", "counted_while", "induction", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
 ENOUGH = 4  # iterations a core, from which on no further loop is bound to the cores
 
 
@@ -99,9 +99,10 @@ def _parallelize(lowering: Lowering, kept: frozenset[str]) -> None:
 
 def _parallelize_vectors(lowering: Lowering, vectors: tuple[Vectorize, ...]) -> None:
     """An outermost loop that was vectorised runs on all cores too; what remains of its iterations does not."""
+    outermost = _outermost(lowering.module)
     for step in vectors:
         loop = loops(lowering.module).get(step.site)
-        if loop is not None and int_value(loop.step) == step.lanes:
+        if loop is not None and step.site in outermost and int_value(loop.step) == step.lanes:
             lowering.attempt(Parallelize(step.site))
 
 

@@ -22,7 +22,8 @@ class NotAffine(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """``index = factor * outer + inner``. ``parts`` are definitions of a part of the sum only: they go, and what uses them is written anew."""
+    """``index = factor * outer + inner``. ``parts`` are definitions of a part of the sum only: they go, and what uses them is written
+    anew."""
 
     outer: Var
     inner: Var

@@ -78,7 +78,8 @@ def _search(ctx: _Context, body: Body, outer: tuple[Place, ...], owner: Stmt | N
 
 
 def _carries(body: Body) -> bool:
-    """Whether some buffer is both written and read here, other than scalars that live within one iteration of a loop: else nothing is folded
+    """Whether some buffer is both written and read here, other than scalars that live within one iteration of a loop: else nothing is
+    folded
     beyond what the bodies of the loops fold themselves."""
     inside = {s.sym for stmt in body for inner in bodies(stmt) for s in walk(inner) if isinstance(s, Alloc) and not s.shape}
     return bool((written_buffers(body) & read_buffers(body)) - inside)

@@ -25,6 +25,8 @@ _PASSES: dict[str, str] = {
     "structurize": "structurize:Structurize",
     # Raising
     "reroll": "reroll:Reroll",
+    "counted_while": "counted_while:CountedWhile",
+    "induction": "induction:Induction",
     "reduction_raise": "reduction_raise:ReductionRaise",
     "store_forward": "store_forward:StoreForward",
     "copy_elimination": "copy_elimination:CopyElimination",

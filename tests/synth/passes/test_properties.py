@@ -18,7 +18,18 @@ from tests.synth.ir import strategies
 from tests.synth.passes.nests import LARGEST, nests
 from tests.synth.passes.programs import SPEC, inputs
 
-PASSES = ("simplify", "unroll", "loop_split", "loop_fuse", "loop_reorder", "loop_expansion", "loop_contraction", "loop_distribute")
+PASSES = (
+    "simplify",
+    "unroll",
+    "loop_split",
+    "loop_fuse",
+    "loop_reorder",
+    "loop_expansion",
+    "loop_contraction",
+    "loop_distribute",
+    "counted_while",
+    "induction",
+)
 SCHEDULING = ("parallelize", "vectorize", "simd", "contract_fma")
 FEW = settings(
     deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
