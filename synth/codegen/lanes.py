@@ -24,6 +24,9 @@ def one_lane(e: Expr) -> Expr:
             return Math(e.fn, tuple(one_lane(a) for a in e.args), scalar(e.type))
         case Binary(op="shl" | "shr") if isinstance(e.type, Vec):
             return _shift(e.op, one_lane(e.a), one_lane(e.b), e.type.dtype)
+        case Binary(op="min" | "max") if scalar(e.type).is_int:
+            a, b = one_lane(e.a), one_lane(e.b)
+            return Select(Binary("lt" if e.op == "min" else "gt", a, b), a, b)
         case Binary() | Unary() | Select():
             return map_expr_children(e, one_lane)
         case _:

@@ -62,9 +62,8 @@ def stand_in(intrinsic: Intrinsic, group: tuple[Intrinsic, ...]) -> list[str]:
         return [f"{head} {_memory_body(intrinsic, names)} }}"]
     if intrinsic.immediate is None:
         return [f"{head} {_body(intrinsic, names)} }}"]
-    cases = " ".join(f"if (imm == {g.immediate}) {{ {_body(g, names)} }}" for g in group)
-    return [f"{head} {cases} return ({result}){{0}}; }}" if isinstance(intrinsic.result, Vec) and intrinsic.result.dtype is not DType.BOOL
-            else f"{head} {cases} return 0; }}"]  # fmt: skip
+    zero = f"({result}){{0}}" if isinstance(intrinsic.result, Vec) and intrinsic.result.dtype is not DType.BOOL else "0"
+    return [head, *(f"    if (imm == {g.immediate}) {{ {_body(g, names)} }}" for g in group), f"    return {zero};", "}"]
 
 
 def _parameter_type(p: Parameter) -> str:
@@ -84,6 +83,10 @@ def _memory_body(i: Intrinsic, names: str) -> str:
         raise TypeError(f"{i.name} moves no vector")
     c, lanes, register = C_TYPES[vector.dtype], vector.lanes, register_type(vector)
     guard = f"if ({mask} >> l & 1) " if mask else ""
+    if not mask:  # like the intrinsic, whatever the type of the memory
+        if i.kind == "load":
+            return f"{register} r; memcpy(&r, {pointer}, sizeof r); return r;"
+        return f"memcpy({pointer}, &{value}, sizeof {value});"
     if i.kind == "load":
         fill = f"{lane_type(vector)} r = {{0}}; for (int l = 0; l < {lanes}; ++l) {guard}r[l] = ((const {c} *){pointer})[l];"
         return f"{fill} return ({register})r;"
