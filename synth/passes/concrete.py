@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from synth.ir import builder as b
 from synth.ir.dtypes import DType, Vec
 from synth.ir.grammar import Alloc, Binary, Body, Cast, Const, Expr, For, If, Let, Load, Select, Stmt, Store, Sym, Unary, Var, While
-from synth.ir.traversal import bodies, read_buffers, written_buffers
+from synth.ir.traversal import bodies, expr_children, read_buffers, written_buffers
 from synth.passes.recovery_refit import evaluate_binary, wrap_int
 
 Cell = tuple[Sym, tuple[int, ...]]
@@ -127,7 +127,7 @@ class Machine:
                 self.values[stmt.sym] = self.value(stmt.value)
             case Alloc() if stmt.init is None and not isinstance(stmt.dtype, Vec):
                 self._uninitialise(stmt)
-            case Store() if stmt.mask is None:
+            case Store() if stmt.mask is None and (not stmt.index or not isinstance(stmt.value.type, Vec)):
                 self._store(stmt)
             case If():
                 self.run(stmt.then if self.number(stmt.cond) else stmt.orelse)
@@ -179,7 +179,7 @@ class Machine:
             case Binary("land" | "lor", x, y):
                 first = self.value(x)
                 if isinstance(first, Fold | Unknown):
-                    return UNKNOWN
+                    return self._seen(expr)
                 return self.value(y) if bool(first) == (expr.op == "land") else bool(first)
             case Binary():
                 return self._binary(expr)
@@ -192,8 +192,16 @@ class Machine:
                 return value if expr.type == expr.a.type else UNKNOWN
             case Select():
                 return self._select(expr)
+            case Load():
+                raise NotConcrete  # several cells at once
             case _:
-                return UNKNOWN
+                return self._seen(expr)
+
+    def _seen(self, expr: Expr) -> Unknown:
+        """An expression about whose value nothing is known; what it may read is read."""
+        for child in expr_children(expr):
+            self.value(child)
+        return UNKNOWN
 
     def _load(self, expr: Load) -> Value:
         index = tuple(self.number(e) for e in expr.index)
@@ -233,7 +241,7 @@ class Machine:
                 return combine("min" if less else "max", self.value(expr.a), self.value(expr.b))
             if (expr.cond.a, expr.cond.b) == (expr.b, expr.a):
                 return combine("max" if less else "min", self.value(expr.a), self.value(expr.b))
-        return UNKNOWN
+        return self._seen(expr)
 
 
 def touches(stmt: Stmt, buffers: frozenset[Sym]) -> bool:
