@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from synth.errors import UnsupportedError
 from synth.ir.builder import int_value
 from synth.ir.grammar import For, Launch, Module
-from synth.ir.traversal import bodies, loops, walk
+from synth.ir.traversal import bodies, loops, path_to, walk
 from synth.lowering.canonical import one_loop_per_dimension
 from synth.lowering.cost import trips, vector_gain
 from synth.lowering.schedule import Scheduler, has_vectors
@@ -19,6 +19,7 @@ from synth.lowering.steps import LIMIT, Lowering
 from synth.passes.base import Pass
 from synth.passes.parallelize import Parallelize
 from synth.passes.registry import get
+from synth.passes.simd import Simd
 from synth.passes.trace import Trace
 from synth.passes.vector_body import widest
 from synth.passes.vectorize import Vectorize
@@ -26,6 +27,7 @@ from synth.spec import DeviceSpec
 
 # cheapest first: whenever one of them has done something, the earlier ones are asked again
 RAISES = ("reroll", "store_forward", "counted_while", "induction", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
+LONG = 8  # iterations from which on the compiler's vectors may pay
 ENOUGH = 4  # iterations a core, from which on no further loop is bound to the cores
 
 
@@ -59,6 +61,7 @@ def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
         lowering.attempt(step)
     lowering.everywhere("simplify")
     _parallelize_vectors(lowering, vectors)
+    _leave_to_the_compiler(lowering)
     lowering.everywhere("contract_fma")
     return lowering.module, lowering.trace
 
@@ -104,6 +107,15 @@ def _parallelize_vectors(lowering: Lowering, vectors: tuple[Vectorize, ...]) -> 
         loop = loops(lowering.module).get(step.site)
         if loop is not None and step.site in outermost and int_value(loop.step) == step.lanes:
             lowering.attempt(Parallelize(step.site))
+
+
+def _leave_to_the_compiler(lowering: Lowering) -> None:
+    """Long innermost loops that have no vectors, nor lie among them: the compiler is told that it may vectorise them."""
+    for step in Simd.space(lowering.module, lowering.spec):
+        loop = loops(lowering.module)[step.site]
+        around = path_to(lowering.module.body, loop) or ()
+        if not any(isinstance(s, For) and has_vectors(s) for s in around) and trips(loop, lowering.module) >= LONG:
+            lowering.attempt(step)
 
 
 def _parallelize_nest(lowering: Lowering, site: str, kept: frozenset[str]) -> None:
