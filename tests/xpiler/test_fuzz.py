@@ -60,3 +60,8 @@ def test_truncated_files(seed: int) -> None:
 def test_mutated_files(seed: int) -> None:
     text = random.Random(seed).choice(FILES).read_text()
     assert go(mutated(text, seed)) in ("SourceError", "UsageError", "UnsupportedError", "ok")
+
+
+def test_an_entry_that_does_nothing() -> None:
+    assert go('extern "C" void entry(float* y) {}') in ("UsageError", "ok")
+    assert go('__global__ void k(float* y) {}\nextern "C" void entry(float* y) { k<<<1, 32>>>(y); }') == "ok"
