@@ -1,4 +1,4 @@
-"""The base emitter: serial C from the IR. A dialect overrides the few methods in which it differs; nothing here knows an instruction set."""
+"""The base emitter: serial C from the IR. A dialect overrides the few methods in which it differs; no instruction set is known here."""
 
 from __future__ import annotations
 

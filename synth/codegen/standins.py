@@ -5,7 +5,7 @@ Each is printed from the intrinsic's meaning, lane by lane; vectors are GCC and 
 
 from __future__ import annotations
 
-from synth.codegen.base import C_TYPES, BaseEmitter
+from synth.codegen.expressions import C_TYPES, ExpressionPrinter
 from synth.codegen.lanes import one_lane
 from synth.intrinsics.avx512 import Intrinsic, Parameter, Pointer, is_register
 from synth.ir.dtypes import DType, Type, Vec
@@ -28,14 +28,14 @@ def mask_bits(type_: Vec) -> int:
     return next(bits for bits in (8, 16, 32, 64) if type_.lanes <= bits)
 
 
-def type_definitions() -> list[str]:
-    """The register types themselves."""
-    lines = []
+def type_definitions() -> dict[str, str]:
+    """The register types by name."""
+    lines: dict[str, str] = {}
     for bits in (128, 256, 512):
         for suffix, c in (("", "float"), ("d", "double"), ("i", "long long")):
-            lines.append(f"typedef {c} __m{bits}{suffix} __attribute__((vector_size({bits // 8}), aligned({bits // 8})));")
-    lines += [f"typedef uint{bits}_t __mmask{bits};" for bits in (8, 16, 32, 64)]
-    return lines
+            name = f"__m{bits}{suffix}"
+            lines[name] = f"typedef {c} {name} __attribute__((vector_size({bits // 8}), aligned({bits // 8})));"
+    return lines | {f"__mmask{bits}": f"typedef uint{bits}_t __mmask{bits};" for bits in (8, 16, 32, 64)}
 
 
 def lane_type(type_: Vec) -> str:
@@ -100,7 +100,7 @@ def _body(i: Intrinsic, names: str) -> str:
     if meaning is None:
         raise TypeError(f"{i.name} has no meaning")
     expr = meaning(*(Var(s, t) for s, t in zip(symbols, params, strict=True)))
-    emitter = BaseEmitter(Module("stand_in", (), ()), {})
+    emitter = ExpressionPrinter(Module("stand_in", (), ()), {})
     for s, t in zip(symbols, params, strict=True):
         emitter.names[s] = _lane_of(s.name, t)
     if isinstance(expr, Reduce):

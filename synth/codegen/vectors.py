@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from synth.codegen.base import C_TYPES, CAST, PRIMARY, TERNARY, BaseEmitter
+from synth.codegen.base import BaseEmitter
+from synth.codegen.expressions import C_TYPES, CAST, PRIMARY, TERNARY, ExpressionPrinter
 from synth.codegen.lanes import one_lane
 from synth.codegen.standins import mask_bits, register_type
 from synth.errors import UnsupportedError
@@ -313,8 +314,8 @@ class VectorEmitter(BaseEmitter):
         parameters = ", ".join(f"{self.type_name(t)} {letter}" for letter, t in zip(letters, types, strict=True))
         return self.function_text(self.type_name(result), symbol, parameters, [*lines, *self.gather(result)])
 
-    def lane_printer(self, names: dict[Sym, str]) -> BaseEmitter:
-        return BaseEmitter(self.module, names, self.helpers)
+    def lane_printer(self, names: dict[Sym, str]) -> ExpressionPrinter:
+        return ExpressionPrinter(self.module, names, self.helpers)
 
     def function_text(self, result: str, name: str, parameters: str, lines: list[str]) -> str:
         return "\n".join([f"static inline {result} {name}({parameters}) {{", *lines, "}"])

@@ -6,6 +6,7 @@ Vector mathematics (``exp``, ``tanh``, ...) calls glibc's libmvec, whose AVX-512
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from synth.codegen.base import BaseEmitter, needs_evaluation
@@ -96,8 +97,8 @@ def _prelude(emitter: VnniEmitter) -> list[str]:
         lines += [
             "#else  // the intrinsics used below in portable C, for compilers without AVX-512",
             '#pragma GCC diagnostic ignored "-Wpsabi"',
-            *type_definitions(),
         ]
+        definitions = len(lines)
         groups = [by_name()[name] for name in emitter.used]
         types = {t for group in groups for i in group for t in lane_types_of(i)}
         lines += [lane_type_definition(t) for t in sorted(types, key=str)]
@@ -106,7 +107,10 @@ def _prelude(emitter: VnniEmitter) -> list[str]:
             lines.append("enum { " + ", ".join(constants) + " };")
         for name in emitter.used:
             lines += stand_in(emitter.used[name], by_name()[name])
-        lines += [*(portable for _, portable in emitter.library.values()), "#endif", ""]
+        lines += [portable for _, portable in emitter.library.values()]
+        text = "\n".join([*lines, *emitter.helpers.values(), *emitter.lines])
+        lines[definitions:definitions] = [line for name, line in type_definitions().items() if re.search(rf"\b{name}\b", text)]
+        lines += ["#endif", ""]
     if emitter.helpers:
         lines += [*emitter.helpers.values(), ""]
     return lines
