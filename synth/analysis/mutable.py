@@ -1,0 +1,108 @@
+"""Private mutable integers (C's local variables that are assigned to): intervals and small sets of all values they ever hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from synth.analysis.ranges import Range, type_range
+from synth.ir.dtypes import DType
+from synth.ir.grammar import Alloc, Body, Call, Expr, Let, Load, Space, Store, Sym, Var
+from synth.ir.traversal import bodies, walk, walk_expr
+
+if TYPE_CHECKING:
+    from synth.analysis.env import Env
+
+EXACT_ROUNDS = 2
+REFINING_ROUNDS = 2
+MAX_ROUNDS = 12
+
+
+def tracked_scalars(body: Body) -> frozenset[Sym]:
+    """Private mutable integers: only their own thread writes them, by stores alone."""
+    called = {d.buf for s in walk(body) if isinstance(s, Call) for d in s.dests}
+    return frozenset(s.sym for s in _scalars(body) if s.sym not in called)
+
+
+def _scalars(body: Body) -> Iterator[Alloc]:
+    for s in walk(body):
+        if isinstance(s, Alloc) and not s.shape and s.space is Space.LOCAL and isinstance(s.dtype, DType) and s.dtype.is_int:
+            yield s
+
+
+# Each round joins what every store leaves under the intervals of the round before: from nothing upwards, with bounds that go on growing set
+# to those of the type, until nothing changes; that is an invariant. Further rounds start from an invariant and so stay above the least one.
+def scalar_ranges(body: Body, env: Env) -> dict[Sym, Range]:
+    """An interval for every tracked scalar; a read of an uninitialised one has no meaning. ``env`` holds before the body and tracks."""
+    allocs = {s.sym: s for s in _scalars(body) if s.sym in env.tracked}
+    types = {sym: type_range(s.dtype) for sym, s in allocs.items() if isinstance(s.dtype, DType)}
+    needs = Needs(body, frozenset(allocs))
+    known: dict[Sym, Range] = {}
+    for round_ in range(MAX_ROUNDS):
+        new = _stored(body, env, allocs, known, needs)
+        if new == known:
+            break
+        if round_ >= EXACT_ROUNDS:
+            new = {sym: _widened(known.get(sym), r, types[sym]) for sym, r in new.items()}
+        known = new
+    else:
+        return types
+    for _ in range(REFINING_ROUNDS):
+        known = _stored(body, env, allocs, known, needs)
+    return {sym: known.get(sym, types[sym]) for sym in allocs}
+
+
+def _widened(old: Range | None, new: Range, whole: Range) -> Range:
+    if old is None:
+        return new
+    grows_down = old.lo is not None and (new.lo is None or new.lo < old.lo)
+    grows_up = old.hi is not None and (new.hi is None or new.hi > old.hi)
+    return Range(whole.lo if grows_down else old.lo, whole.hi if grows_up else old.hi)
+
+
+def _stored(body: Body, env: Env, allocs: Mapping[Sym, Alloc], known: Mapping[Sym, Range], needs: Needs) -> dict[Sym, Range]:
+    """The join of the values of all stores, when loads give ``known``; a store that needs a scalar without
+    a value yet waits for a later round."""
+    found: dict[Sym, Range] = {}
+
+    def join(sym: Sym, value: Range) -> None:
+        found[sym] = found[sym].join(value) if sym in found else value
+
+    for sym, alloc in allocs.items():
+        for literal in alloc.init or ():
+            join(sym, Range(int(literal.value), int(literal.value)))
+    for store, at in _stores(body, env.extended(scalars=dict(known))):
+        if store.buf in allocs and needs.of(store.value) <= known.keys():
+            join(store.buf, at.range_of(store.value))
+    return found
+
+
+class Needs:
+    """The scalars that the value of an expression depends on, definitions looked through."""
+
+    def __init__(self, body: Body, scalars: frozenset[Sym]) -> None:
+        self._scalars = scalars
+        self._lets: dict[Sym, set[Sym]] = {}
+        for s in walk(body):
+            if isinstance(s, Let):
+                self._lets[s.sym] = self.of(s.value)
+
+    def of(self, expr: Expr) -> set[Sym]:
+        found: set[Sym] = set()
+        for e in walk_expr(expr):
+            if isinstance(e, Load) and e.buf in self._scalars:
+                found.add(e.buf)
+            elif isinstance(e, Var):
+                found |= self._lets.get(e.sym, set())
+        return found
+
+
+def _stores(body: Body, env: Env) -> Iterator[tuple[Store, Env]]:
+    from synth.analysis.walking import following, step_into
+
+    for stmt in body:
+        if isinstance(stmt, Store) and not stmt.index:
+            yield stmt, env
+        for branch, inner in enumerate(bodies(stmt)):
+            yield from _stores(inner, step_into(env, stmt, branch))
+        env = following(env, stmt)
