@@ -59,7 +59,9 @@ class CDialect(Dialect):
 
 def read(source: Source, options: ReadOptions) -> ReadResult:
     """Reads a C or C++ source. Raises SourceError, UsageError or UnsupportedError, with the place and what to do."""
-    arguments = ("-x", "c", "-std=gnu17") if source.filename.endswith(".c") else clang.CPP_ARGUMENTS
+    # In our headers a mask is a record, which tells it from an integer, in C++ only. Devices compile all of this dialect as C++ too.
+    is_c = source.filename.endswith(".c") and "__mmask" not in source.text
+    arguments = ("-x", "c", "-std=gnu17") if is_c else clang.CPP_ARGUMENTS
     defines = {**dict.fromkeys(TARGET_DEFINES, "1"), "_OPENMP": "201511", **options.defines}
     if options.launch is not None:
         raise UsageError("--launch is for GPU kernels", hint="leave it out")

@@ -228,3 +228,20 @@ def test_the_entry_of_a_c_file(c):
         from synth.source import LaunchShape
 
         c(two, launch=LaunchShape((1, 1, 1), (1, 1, 1)))
+
+
+def test_masks_are_masks_in_a_file_called_c_too(c, execute):
+    text = """
+#include <immintrin.h>
+#ifdef __cplusplus
+extern "C"
+#endif
+void head(const float *x, float *y) {
+  const int lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const __mmask16 m = _mm512_cmp_epi32_mask(_mm512_loadu_si512(lanes), _mm512_set1_epi32(5), _MM_CMPINT_LT);
+  _mm512_mask_storeu_ps(y, m, _mm512_maskz_loadu_ps(m, x));
+}
+"""
+    x, y = floats(16), np.zeros(16, np.float32)
+    execute(c(text, "head.c", extents={"x": "16", "y": "16"}).module, x=x, y=y)
+    assert np.array_equal(y[:5], x[:5]) and not y[5:].any()
