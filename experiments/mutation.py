@@ -92,7 +92,6 @@ RULES: tuple[Rule, ...] = (
     Rule("vector addition becomes subtraction", r"_mm512_add_ps", _to("_mm512_sub_ps"), "body"),
     Rule("vector product becomes sum", r"_mm512_mul_ps", _to("_mm512_add_ps"), "body"),
     Rule("vector quotient becomes product", r"_mm512_div_ps", _to("_mm512_mul_ps"), "body"),
-    Rule("vector product changes sign", r"_mm512_fmadd_ps", _to("_mm512_fnmadd_ps"), "body"),
     Rule("vector maximum becomes minimum", r"_mm512_max_ps", _to("_mm512_min_ps"), "body"),
     Rule("other vector reduction", r"_mm512_reduce_add_ps", _to("_mm512_reduce_max_ps"), "body"),
     Rule("mask admits one more", r"_MM_CMPINT_LT", _to("_MM_CMPINT_LE"), "body"),
