@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from synth.analysis.linear import Env, env_at, step_into
+from synth.analysis.linear import Env, env_at, step_into, to_expr
 from synth.analysis.polynomial import Poly, atom_poly, const_poly
+from synth.analysis.ranges import Range
 from synth.analysis.solver import contradictory
+from synth.analysis.speculation import is_harmless
 from synth.ir.builder import const
 from synth.ir.dtypes import DType
-from synth.ir.grammar import COMPARE_OPS, Binary, Body, Expr, For, Let, Load, Module, Stmt, Sym, Var
-from synth.ir.traversal import bodies, map_expr_children, map_stmt_exprs, walk, walk_expr, with_bodies
+from synth.ir.grammar import COMPARE_OPS, Binary, Body, Const, Expr, For, Let, Load, Module, Stmt, Sym, Var
+from synth.ir.traversal import bodies, map_expr_children, map_stmt_exprs, walk, walk_expr, with_bodies, written_buffers
 from synth.passes.arithmetic import is_integer, simplified, write, written
 from synth.passes.loop_split import breaks
 
@@ -70,6 +72,7 @@ def fused_affine(module: Module, outer: For, inner: For) -> For:
     hi = write(ends[0], outer.dtype, env)
     for end in ends[1:]:
         hi = Binary("min", hi, write(end, outer.dtype, env))
+    within = within.with_range(index.sym, Range(lo.constant, None))
     body = _rewritten((*outer.body[:-1], *inner.body), within, within.with_loop(inner), both, len(outer.body) - 1)
     return For(index.sym, outer.dtype, write(lo, outer.dtype, env), simplified(hi, env), const(1, outer.dtype), body, outer.axis, outer.loc)
 
@@ -102,10 +105,15 @@ def _ends(env: Env, outer: For, factor: int, step: int, limits: list[Poly], o: V
     """Upper bounds of the sum: where the outer loop ends, and every ``H`` of an inner bound ``H - factor * o``. An end above another is
     dropped."""
     found = []
+    changing = written_buffers(outer.body)
     for limit in limits:
         end = limit + atom_poly(o).scaled(factor)
         if any(isinstance(v, Var) and v.sym == o.sym for a in end.atoms() for v in walk_expr(a)):
             raise NotAffine(f"the inner bound depends on '{o.sym.name}' in another way")
+        if not is_harmless(*end.atoms()):
+            raise NotAffine("the inner bound may fail where the outer loop has no iterations")
+        if any(isinstance(v, Load) and v.buf in changing for a in end.atoms() for v in walk_expr(a)):
+            raise NotAffine("the inner bound is loaded from memory that the loops write")
         found.append(end)
     span = env.normal(outer.hi) - env.normal(outer.lo)
     whole = env.normal(outer.hi).scaled(factor)
@@ -203,14 +211,37 @@ def _comparison(e: Binary, env: Env, both: _Sum) -> Expr:
 
 
 def _poly(poly: Poly, env: Env, both: _Sum) -> Poly:
-    def one(atom: Expr) -> Poly | None:
-        if atom == both.inner:
-            return atom_poly(both.index) - atom_poly(both.outer).scaled(both.factor)
-        if atom == both.outer or not _mentions(atom, both):
-            return None
-        return atom_poly(map_expr_children(atom, lambda x: _replaced(x, env, both)))
-
-    found = poly.substitute(one)
+    found = poly.substitute(lambda atom: _of_atom(atom, env, both))
     if any(_mentions(atom, both) for atom in found.atoms()):
         raise NotAffine(f"'{both.outer.sym.name}' and '{both.inner.sym.name}' are not only used as a sum")
     return found
+
+
+def _of_atom(atom: Expr, env: Env, both: _Sum) -> Poly | None:
+    if atom == both.inner:
+        return atom_poly(both.index) - atom_poly(both.outer).scaled(both.factor)
+    if atom == both.outer or not _mentions(atom, both):
+        return None
+    quotient = _quotient(atom, env, both)
+    return quotient or atom_poly(map_expr_children(atom, lambda x: _replaced(x, env, both)))
+
+
+def _quotient(atom: Expr, env: Env, both: _Sum) -> Poly | None:
+    """``(rest + d*q*outer) / d`` is ``rest / d + q*outer`` where both dividends are at least 0; likewise the remainder is that of the
+    rest."""
+    if not isinstance(atom, Binary) or atom.op not in ("div", "mod") or not isinstance(atom.b, Const):
+        return None
+    d = int(atom.b.value)
+    whole = env.normal(atom.a).substitute(lambda a: _of_atom(a, env, both))
+    parts = Poly({m: c for m, c in whole.terms.items() if both.outer in m})
+    rest = whole - parts
+    if d <= 0 or any(c % d for c in parts.terms.values()) or any(_mentions(a, both) for a in rest.atoms()):
+        return None
+    if not _at_least_zero(env.bounds(rest)) or not _at_least_zero(env.range_of(atom.a)):
+        return None
+    new = atom_poly(Binary(atom.op, to_expr(rest), const(d, DType.I64)))
+    return new if atom.op == "mod" else new + Poly({m: c // d for m, c in parts.terms.items()})
+
+
+def _at_least_zero(known: Range) -> bool:
+    return known.lo is not None and known.lo >= 0

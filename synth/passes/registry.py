@@ -35,6 +35,8 @@ _PASSES: dict[str, str] = {
     # Good code
     "simplify": "simplify:Simplify",
     "unroll": "unroll:Unroll",
+    "jam": "jam:Jam",
+    "promote": "promote:Promote",
     "loop_distribute": "loop_distribute:LoopDistribute",
     "parallelize": "parallelize:Parallelize",
     "vectorize": "vectorize:Vectorize",

@@ -29,6 +29,8 @@ PASSES = (
     "loop_distribute",
     "counted_while",
     "induction",
+    "jam",
+    "promote",
 )
 SCHEDULING = ("parallelize", "vectorize", "simd", "contract_fma")
 FEW = settings(
