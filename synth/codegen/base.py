@@ -44,6 +44,7 @@ class BaseEmitter(ExpressionPrinter):
     # Heap arrays alive here, by enclosing body; the bodies of loops are marked, so that a jump frees what it leaves.
     heap: list[tuple[bool, list[str]]] = field(default_factory=list)
     written: set[Sym] = field(default_factory=set)
+    element_types: dict[Sym, str] = field(default_factory=dict)
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text if text else "")
@@ -119,6 +120,7 @@ class BaseEmitter(ExpressionPrinter):
     def alloc(self, s: Alloc, following: Stmt | None) -> bool:
         """Declares a buffer; True when the following store became its initialiser."""
         name, c = self.names[s.sym], self.type_name(s.dtype)
+        self.element_types[s.sym] = c
         if not s.shape:
             if s.init:
                 self.line(f"{c} {name} = {self.expr(s.init[0])};")
@@ -150,7 +152,7 @@ class BaseEmitter(ExpressionPrinter):
         return ""
 
     def heap_array(self, s: Alloc, name: str, c: str) -> None:
-        count = " * ".join(f"(size_t){self.expr(extent, CAST)}" for extent in s.shape)
+        count = self.count(s.shape)
         if len(s.shape) == 1:
             self.line(f"{c} *{name} = ({c} *)malloc({count} * sizeof({c}));")
             return
@@ -224,16 +226,22 @@ class BaseEmitter(ExpressionPrinter):
     def call(self, s: Call) -> None:
         match s.op, s.dests, s.args:
             case "host.copy", (Region() as target,), (Region() as source,):
-                count = " * ".join(f"(size_t){self.expr(extent, CAST)}" for extent in target.extent) or "1"
+                count = self.count(target.extent)
                 to, from_ = self.address(target), self.address(source)
-                self.line(f"memcpy({to}, {from_}, {count} * sizeof(*{to}));")
+                self.line(f"memcpy({to}, {from_}, {count} * sizeof({self.element_types[target.buf]}));")
             case "host.fill", (Region() as target,), (value,) if not isinstance(value, Region):
-                count = " * ".join(f"(size_t){self.expr(extent, CAST)}" for extent in target.extent) or "1"
+                count = self.count(target.extent)
                 to = self.address(target)
                 i = self.fresh("i_fill")
                 self.line(f"for (size_t {i} = 0; {i} < {count}; ++{i}) ({to})[{i}] = {self.expr(value)};")
             case _:
                 raise UnsupportedError(f"operation {s.op} cannot be printed for this target", s.loc)
+
+    def count(self, extents: tuple[Expr, ...]) -> str:
+        """The number of elements, as a size_t."""
+        known = math.prod(size for extent in extents if (size := int_value(extent)) is not None)
+        factors = [f"(size_t){self.expr(extent, CAST)}" for extent in extents if int_value(extent) is None]
+        return " * ".join([*factors, *([str(known)] if known != 1 or not factors else [])])
 
     def address(self, region: Region) -> str:
         name = self.names[region.buf]
@@ -254,6 +262,7 @@ class BaseEmitter(ExpressionPrinter):
         result = "void" if self.module.result is None else self.type_name(self.module.result.type)
         parameters = ", ".join(self.parameter(p) for p in self.module.params) or "void"
         self.written = written_buffers(self.module.body)
+        self.element_types = {p.sym: self.type_name(p.dtype) for p in self.module.params if p.is_buffer}
         self.line(f"{result} {self.module.name}({parameters}) {{")
         self.indent += 1
         self.body(self.module.body)

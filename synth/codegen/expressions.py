@@ -186,7 +186,9 @@ class ExpressionPrinter:
 
 def shortest(value: float, dtype: DType) -> str:
     """The shortest decimal that reads back as the same value of the type."""
-    if dtype is DType.F64:
+    if value == int(value) and abs(value) < 2**53:
+        text = f"{value:.1f}"
+    elif dtype is DType.F64:
         text = repr(value)
     else:
         text = np.format_float_positional(np.float32(value), unique=True, trim="0")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from synth.codegen.standins import register_type
+from synth.codegen.expressions import C_TYPES
+from synth.codegen.standins import lane_type_definition, lane_types_of, register_type, stand_in
 from synth.intrinsics.avx512 import Intrinsic, Pointer, by_name, by_operation
 from synth.ir import interpreter, verifier
 from synth.ir.builder import const, i32
@@ -197,6 +198,39 @@ def test_real_instructions_agree_with_the_meanings(tmp_path):
                 expected = apply(i, args)
             assert close(got, expected, scalar(i.result)), f"{i.name} {i.immediate} of {args}: the CPU says {got}, the table {expected}"
     assert at == len(output)
+
+
+@pytest.mark.skipif(not HAS_AVX512, reason="needs a CPU with AVX-512 F, VL, BW and DQ")
+def test_memory_forms_exist_and_agree_with_their_portable_definitions(tmp_path):
+    """Loads and stores of every type, real against stand-in, on the same bytes and mask."""
+    chosen = [i for group in by_name().values() for i in group if i.kind != "value"]
+    lines = ["#include <immintrin.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <string.h>"]
+    vectors = {v for i in chosen for v in lane_types_of(i)}
+    lines += [lane_type_definition(v) for v in sorted(vectors, key=str)]
+    for i in chosen:
+        lines += [line.replace(i.name, "portable" + i.name, 1) for line in stand_in(i, (i,))]
+    lines += [
+        "static unsigned char from[64], a[64], b[64];",
+        "int main() { int bad = 0; for (int k = 0; k < 64; ++k) from[k] = k * 37 + 1;",
+    ]
+    for i in chosen:
+        v = next(t for t in (i.result, *reversed(i.params)) if isinstance(t, Vec) and t.dtype is not DType.BOOL)
+        t, c = register_type(v), C_TYPES[v.dtype]
+        m = "0x5a5a96c3u" if i.masked else ""
+        if i.kind == "load":
+            args = f"{m}{', ' if m else ''}(const {c} *)from"
+            call = f"{t} x = {i.name}({args}), y = portable{i.name}({args}); memcpy(a, &x, sizeof x); memcpy(b, &y, sizeof y);"
+        else:
+            args = f"{m}{', ' if m else ''}v"
+            call = f"{t} v; memcpy(&v, from, sizeof v); {i.name}(({c} *)a, {args}); portable{i.name}(({c} *)b, {args});"
+        lines.append(f'{{ memset(a, 7, 64); memset(b, 7, 64); {call} if (memcmp(a, b, 64)) {{ ++bad; puts("{i.name}"); }} }}')
+    lines.append("return bad; }")
+    (tmp_path / "m.cpp").write_text("\n".join(lines))
+    command = ["g++", "-O1", "-march=native", "-w", "-fno-strict-aliasing", str(tmp_path / "m.cpp"), "-o", str(tmp_path / "m")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[:2000]
+    ran = subprocess.run([str(tmp_path / "m")], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "")
 
 
 def test_memory_forms_move_lanes_and_masks_suppress_them():
