@@ -61,7 +61,11 @@ _PLAIN = re.compile(IDENTIFIER, re.ASCII)
 
 def print_module(module: Module) -> str:
     """The whole module; ``parse_module`` reads it back to an equal structure."""
-    names = _names(module_symbols(module))
+    return print_named(module, _names(module_symbols(module)))
+
+
+def print_named(module: Module, names: Names) -> str:
+    """The whole module with symbols spelled by ``names``."""
     params = ", ".join(_param(p, names) for p in module.params)
     head = f"module {quoted(module.name)}({params}) dialect={quoted(module.dialect)}"
     if module.result is not None:
