@@ -36,7 +36,7 @@ from synth.ir.grammar import (
     Var,
     While,
 )
-from synth.ir.traversal import rewrite_expr, walk, walk_expr
+from synth.ir.traversal import rewrite_expr, walk, walk_expr, written_buffers
 
 REDUCIBLE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
 
@@ -60,6 +60,8 @@ def independent_iterations(module: Module, loop: For) -> Independence:
     control = _leaves(loop.body)
     if control:
         return Independence(False, reason=control)
+    if bounds_change(loop):
+        return Independence(False, reason=f"the bounds of '{loop.sym.name}' are loaded from memory that its body writes")
     env = env_at(module, loop).with_loop(loop)
     private = private_buffers(loop.body)
     found = [a for a in accesses(loop.body, env) if a.buf not in private]
@@ -76,6 +78,12 @@ def independent_iterations(module: Module, loop: For) -> Independence:
                 if (w.is_write or a.is_write) and not disjoint(loop, env, w, a):
                     return Independence(False, reason=f"iterations of '{loop.sym.name}' may touch the same element of '{buf.name}'")
     return Independence(True, tuple(reductions))
+
+
+def bounds_change(loop: For) -> bool:
+    """Whether the bounds may have other values when they are evaluated again after some iterations: they load what the body writes."""
+    loaded = {e.buf for bound in (loop.lo, loop.hi, loop.step) for e in walk_expr(bound) if isinstance(e, Load)}
+    return bool(loaded) and not loaded.isdisjoint(written_buffers(loop.body))
 
 
 def can_interchange(module: Module, outer: For, inner: For) -> Independence:

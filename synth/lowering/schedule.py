@@ -13,8 +13,7 @@ from synth.lowering.cost import EXPENSIVE, GATHER, MATH_COST, count_of
 from synth.passes.arithmetic import is_integer
 from synth.passes.base import Legal
 from synth.passes.parallelize import Parallelize
-from synth.passes.vector_body import widest
-from synth.passes.vectorize import Vectorize
+from synth.passes.vectorize import Vectorize, widest
 from synth.spec import DeviceSpec
 
 MASK = 1.0  # a vector under a mask, against one without

@@ -21,8 +21,7 @@ from synth.passes.parallelize import Parallelize
 from synth.passes.registry import get
 from synth.passes.simd import Simd
 from synth.passes.trace import Trace
-from synth.passes.vector_body import widest
-from synth.passes.vectorize import Vectorize
+from synth.passes.vectorize import Vectorize, widest
 from synth.spec import DeviceSpec
 
 # cheapest first: whenever one of them has done something, the earlier ones are asked again

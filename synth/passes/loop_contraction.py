@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from synth.errors import IllegalPassError
-from synth.ir.grammar import Alloc, Body, Call, Expr, For, Load, Module, Region, Space, Stmt, Store, Sym, Var
+from synth.ir.dtypes import scalar
+from synth.ir.grammar import Alloc, Body, Call, Cast, Expr, For, If, Load, Module, Region, Space, Stmt, Store, Sym, Var
 from synth.ir.traversal import all_exprs, bodies, find_alloc, path_to, rewrite_exprs, rewrite_stmts, site_names, walk
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.spec import DeviceSpec
@@ -93,9 +94,8 @@ def _plan(module: Module, array: Alloc) -> tuple[For, int] | str:
 
 
 def _strip(e: Expr) -> Expr:
-    from synth.ir.grammar import Cast
-
-    return e.a if isinstance(e, Cast) and isinstance(e.a, Var) else e
+    """An index without a conversion that keeps different values apart."""
+    return e.a if isinstance(e, Cast) and isinstance(e.a, Var) and scalar(e.type).bits >= scalar(e.a.type).bits else e
 
 
 def _home(body: Body, array: Alloc) -> Body:
@@ -115,6 +115,8 @@ def _single_loop(body: Body, buf: Sym) -> For | None:
     (user,) = users
     if isinstance(user, For):
         return user if user.axis is None else None
+    if not isinstance(user, If):
+        return None
     inner = [b for b in bodies(user) if any(_mentions(s, buf) for s in b)]
     return _single_loop(inner[0], buf) if len(inner) == 1 else None
 

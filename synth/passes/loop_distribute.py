@@ -11,6 +11,7 @@ from synth.errors import IllegalPassError
 from synth.ir.grammar import Alloc, Let, Load, Module
 from synth.ir.traversal import find_loop, loops, refresh, replace_stmt, walk_expr
 from synth.passes.base import Illegal, Legal, Verdict
+from synth.passes.loop_split import continues
 from synth.spec import DeviceSpec
 
 
@@ -44,6 +45,8 @@ class LoopDistribute:
             return Illegal(f"there is no loop '{self.site}' with more than {self.cut} statements", self.site)
         if loop.axis is not None:
             return Illegal(f"loop '{self.site}' is bound to an axis", self.site)
+        if continues(loop.body):
+            return Illegal("a continue before the cut would skip nothing after it", self.site)
         if any(isinstance(s, Alloc) for s in loop.body[: self.cut]):
             return Illegal("a private buffer would cross the cut", self.site)
         lets = [s for s in loop.body[: self.cut] if isinstance(s, Let)]

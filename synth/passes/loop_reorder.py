@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from synth.analysis.dependence import can_interchange
+from synth.analysis.speculation import is_harmless
 from synth.errors import IllegalPassError
 from synth.ir.grammar import For, Let, Load, Module, Var
 from synth.ir.traversal import find_loop, loops, replace_stmt, walk_expr
@@ -52,6 +53,8 @@ class LoopReorder:
             return Illegal(f"something else stands between '{self.outer}' and '{self.inner}', or the inner bounds depend on it", self.outer)
         if breaks(outer.body) or breaks(inner.body):
             return Illegal("a loop is left by break", self.outer)
+        if not is_harmless(inner.lo, inner.hi, inner.step):
+            return Illegal(f"the bounds of '{self.inner}' may fail where '{self.outer}' has no iterations", self.outer)
         sunk = dataclasses.replace(module, body=replace_stmt(module.body, outer, nest))
         proof = can_interchange(sunk, nest, next(s for s in nest.body if isinstance(s, For)))
         if not proof:

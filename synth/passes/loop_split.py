@@ -6,11 +6,13 @@ import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from synth.analysis.linear import Env, Range, env_at
+from synth.analysis.dependence import bounds_change
+from synth.analysis.linear import Env, env_at
+from synth.analysis.ranges import Range
 from synth.errors import IllegalPassError
 from synth.ir.builder import const, int_value
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Binary, Body, Break, Expr, For, If, Let, Module, Stmt, Sym, Var, While
+from synth.ir.grammar import Binary, Body, Break, Continue, Expr, For, If, Let, Module, Stmt, Sym, Var
 from synth.ir.traversal import bodies, find_loop, loops, refresh, replace_stmt, walk
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.spec import DeviceSpec
@@ -59,6 +61,8 @@ class LoopSplit:
             return Illegal(f"'{self.tail}' is no way to end; there are {', '.join(TAILS)}", self.site)
         if breaks(loop.body):
             return Illegal(f"loop '{self.site}' is left by break", self.site)
+        if bounds_change(loop):
+            return Illegal(f"the bounds of loop '{self.site}' are loaded from memory that its body writes", self.site)
         env = env_at(module, loop)
         count = env.bounds(env.normal(loop.hi) - env.normal(loop.lo))
         if not Range(count.lo, None if count.hi is None else count.hi + self.factor).within(loop.dtype):
@@ -115,13 +119,15 @@ def _rounded_up(count: Expr, factor: int, dtype: DType) -> Expr:
     return Binary("add", count, const(factor - 1, dtype))
 
 
-def breaks(body: tuple[Stmt, ...]) -> bool:
+def breaks(body: Body) -> bool:
     """Whether a ``break`` in a body leaves the loop around it."""
-    for stmt in body:
-        if isinstance(stmt, Break):
-            return True
-        if isinstance(stmt, If) and any(breaks(b) for b in bodies(stmt)):
-            return True
-        if isinstance(stmt, For | While):
-            continue
-    return False
+    return _has(body, Break)
+
+
+def continues(body: Body) -> bool:
+    """Whether a ``continue`` in a body ends an iteration of the loop around it."""
+    return _has(body, Continue)
+
+
+def _has(body: Body, kind: type[Stmt]) -> bool:
+    return any(isinstance(s, kind) or (isinstance(s, If) and any(_has(b, kind) for b in bodies(s))) for s in body)

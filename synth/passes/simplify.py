@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from synth.analysis.linear import Env, module_env
 from synth.analysis.polynomial import Poly, const_poly
+from synth.analysis.speculation import is_harmless
 from synth.ir.builder import cast, const
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Binary, Body, Call, Const, Expr, For, If, Launch, Let, Load, Module, Stmt, Store, Sym, Var, While
@@ -115,7 +116,7 @@ def _loop(loop: For, env: Env) -> Body:
     if env.never_negative(lo - hi):
         return ()
     if env.never_negative(step - (hi - lo)) and env.always_positive(hi - lo) and not _leaves(loop.body):
-        return _body(substitute(loop.body, {loop.sym: loop.lo}), env)
+        return _body((Let(loop.sym, loop.lo, loop.loc), *loop.body), env)
     narrow = _narrow_loop(loop, env)
     if narrow is not None:
         loop = narrow
@@ -154,12 +155,7 @@ def _guard_moved_out(loop: For) -> If | None:
 
 
 def _is_free(cond: Expr, sym: Sym) -> bool:
-    for e in walk_expr(cond):
-        if isinstance(e, Load) or (isinstance(e, Var) and e.sym == sym):
-            return False
-        if isinstance(e, Binary) and e.op in ("div", "mod") and is_integer(e) and not (isinstance(e.b, Const) and e.b.value):
-            return False
-    return True
+    return is_harmless(cond) and not any(isinstance(e, Load) or (isinstance(e, Var) and e.sym == sym) for e in walk_expr(cond))
 
 
 def _leaves(body: Body) -> bool:
@@ -195,7 +191,7 @@ def _guard_to_bound(loop: For, env: Env) -> For | None:
     x = Var(loop.sym, loop.dtype)
     hi, rest, changed = loop.hi, [], False
     for cond in conjuncts(last.cond):
-        bound = _upper_bound(cond, x, inner)
+        bound = _upper_bound(cond, x, {s.sym for s in lets if isinstance(s, Let)}, inner)
         written = _outside(bound, env, loop.dtype) if bound is not None else None
         if written is None or written == hi:
             rest.append(cond)
@@ -220,8 +216,9 @@ def conjunction(parts: list[Expr]) -> Expr:
     return total
 
 
-def _upper_bound(cond: Expr, x: Var, env: Env) -> Poly | None:
-    """``k`` such that the condition says ``x < k``, when it is a single inequality in which ``x`` has coefficient one."""
+def _upper_bound(cond: Expr, x: Var, inside: set[Sym], env: Env) -> Poly | None:
+    """``k`` such that the condition says ``x < k``, when it is a single inequality in which ``x`` has coefficient one; ``inside`` are
+    definitions of the loop's body, of which ``k`` must be free."""
     from synth.analysis.linear import constraints
 
     facts = list(constraints(cond, True, env))
@@ -229,7 +226,7 @@ def _upper_bound(cond: Expr, x: Var, env: Env) -> Poly | None:
         return None
     k = facts[0].without(x) + const_poly(1)
     mentions = {e.sym for atom in k.atoms() for e in all_vars(atom)}
-    return None if x.sym in mentions or not all(env.stable(a) for a in k.atoms()) else k
+    return None if mentions & {x.sym, *inside} or not all(env.stable(a) for a in k.atoms()) else k
 
 
 def all_vars(expr: Expr) -> list[Var]:

@@ -11,7 +11,7 @@ from synth.ir.builder import const, int_value
 from synth.ir.grammar import For, Module, Stmt
 from synth.ir.traversal import find_loop, loops, refresh, replace_stmt, substitute, walk
 from synth.passes.base import Illegal, Legal, Verdict
-from synth.passes.loop_split import breaks
+from synth.passes.loop_split import breaks, continues
 from synth.spec import DeviceSpec
 
 LIMIT = 32
@@ -43,7 +43,7 @@ class Unroll:
         if loop is None:
             return Illegal(f"there is no loop '{self.site}'", self.site)
         count = _count(loop)
-        if loop.axis is not None or count is None or breaks(loop.body) or _continues(loop.body):
+        if loop.axis is not None or count is None or breaks(loop.body) or continues(loop.body):
             return Illegal(f"loop '{self.site}' is not a plain serial loop with a literal count", self.site)
         if count > LIMIT or count * sum(1 for _ in walk(loop.body)) > STATEMENTS:
             return Illegal(f"loop '{self.site}' is too long to unroll", self.site)
@@ -66,10 +66,3 @@ def _count(loop: For) -> int | None:
     if lo is None or hi is None or not step:
         return None
     return max(0, -(-(hi - lo) // step))
-
-
-def _continues(body: tuple[Stmt, ...]) -> bool:
-    from synth.ir.grammar import Continue, If
-    from synth.ir.traversal import bodies
-
-    return any(isinstance(s, Continue) or (isinstance(s, If) and any(_continues(b) for b in bodies(s))) for s in body)

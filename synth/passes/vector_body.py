@@ -10,6 +10,7 @@ import dataclasses
 from dataclasses import dataclass, field
 
 from synth.analysis.linear import Env
+from synth.analysis.speculation import is_harmless, may_fail
 from synth.intrinsics.avx512 import is_register
 from synth.ir.builder import const, i32
 from synth.ir.dtypes import DType, Type, Vec, scalar
@@ -40,9 +41,9 @@ from synth.ir.grammar import (
     Var,
     While,
 )
-from synth.ir.traversal import refresh, stmt_exprs, substitute_expr, walk, walk_expr
-
-IDENTITY: dict[str, float] = {"add": 0.0, "mul": 1.0}
+from synth.ir.traversal import substitute_expr, walk, walk_expr
+from synth.passes.vector_guard import Guard, zero
+from synth.passes.vector_varying import depends, varying
 
 
 class CannotVectorize(Exception):
@@ -54,13 +55,14 @@ class VectorBody:
     """Rewrites a body for lanes ``x .. x + lanes - 1`` of the loop variable ``x``, which stays in scope as the first lane's value.
 
     ``env`` is what holds inside the loop, ``reductions`` are the scalars accumulated into, with the vector accumulators that stand for
-    them.
+    them, ``guard`` decides what may be computed for lanes that are off.
     """
 
     x: Var
     lanes: int
     env: Env
     reductions: dict[Sym, tuple[str, Sym]]
+    guard: Guard
     private: dict[Sym, Alloc] = field(default_factory=dict)
     varying: set[Sym] = field(default_factory=set)
     vectors: dict[Sym, Type] = field(default_factory=dict)
@@ -68,42 +70,17 @@ class VectorBody:
     born: dict[Sym, Expr | None] = field(default_factory=dict)
 
     def rewrite(self, body: Body, mask: Expr | None) -> Body:
-        """The vector body under a mask of active lanes (None: all)."""
+        """The vector body under a mask of active lanes (None: all), the first of which is on."""
+        self.guard.occupied.add(mask)
         self.private = {s.sym: s for s in walk(body) if isinstance(s, Alloc)}
-        self.varying = {self.x.sym}
-        while self._spread(body, False):
-            pass
+        self.varying = varying(body, self.x.sym)
         return self._body(body, self.env, mask)
 
     # ------------------------------------------------------------------------------------------ what depends on the lane
 
     def depends(self, expr: Expr) -> bool:
         """Whether an expression may differ between lanes."""
-        return any(
-            (isinstance(e, Var) and e.sym in self.varying) or (isinstance(e, Load) and e.buf in self.varying) for e in walk_expr(expr)
-        )
-
-    def _spread(self, body: Body, controlled: bool) -> bool:
-        """One round of the fixed point of ``varying``; True when it grew."""
-        grew = False
-        for s in body:
-            match s:
-                case Let() if s.sym not in self.varying and self.depends(s.value):
-                    self.varying.add(s.sym)
-                    grew = True
-                case Store() if s.buf in self.private and s.buf not in self.varying:
-                    if controlled or self.depends(s.value) or any(self.depends(i) for i in s.index):
-                        self.varying.add(s.buf)
-                        grew = True
-                case For():
-                    grew |= self._spread(s.body, controlled or any(self.depends(e) for e in (s.lo, s.hi, s.step)))
-                case While():
-                    grew |= self._spread(s.body, controlled or self.depends(s.cond))
-                case If():
-                    inner = controlled or self.depends(s.cond)
-                    grew |= self._spread(s.then, inner)
-                    grew |= self._spread(s.orelse, inner)
-        return grew
+        return depends(expr, self.varying)
 
     # --------------------------------------------------------------------------------------------------------- statements
 
@@ -131,7 +108,7 @@ class VectorBody:
             case While():
                 if self.depends(s.cond):
                     raise CannotVectorize(f"an inner loop ends at a condition that depends on '{self.x.sym.name}'")
-                return (dataclasses.replace(s, body=self._body(s.body, env, mask)),)
+                return (dataclasses.replace(s, cond=self.guard.once(s.cond, mask, env), body=self._body(s.body, env, mask)),)
             case If():
                 return self._if(s, env, mask)
             case Break() | Continue():
@@ -145,7 +122,8 @@ class VectorBody:
         if self.depends(s.step) or (self.depends(s.lo) and s.step != const(1, s.dtype)):
             raise CannotVectorize(f"the steps of the inner loop '{s.sym.name}' depend on '{self.x.sym.name}'")
         if not self.depends(s.lo) and not self.depends(s.hi):
-            return (dataclasses.replace(s, body=self._body(s.body, env.with_loop(s), mask)),)
+            lo, hi, step = (self.guard.once(e, mask, env) for e in (s.lo, s.hi, s.step))
+            return (dataclasses.replace(s, lo=lo, hi=hi, step=step, body=self._body(s.body, env.with_loop(s), mask)),)
         return self._uneven(s, env, mask)
 
     def _uneven(self, s: For, env: Env, mask: Expr | None) -> Body:
@@ -161,7 +139,7 @@ class VectorBody:
         here = Var(s.sym, s.dtype)
         for scalar_bound, vector, op in ((s.lo, lo, "min"), (s.hi, hi, "max")):
             if vector is None:
-                ends.append(scalar_bound)
+                ends.append(self.guard.once(scalar_bound, mask, env))
                 continue
             neutral = const(s.dtype.max_int if op == "min" else s.dtype.min_int, s.dtype)
             active = vector if mask is None else Select(mask, vector, Broadcast(neutral, self.lanes))
@@ -171,6 +149,9 @@ class VectorBody:
         for limit in limits:
             inside = conjunction(inside, limit)
         named = Let(Sym("mask"), inside or Broadcast(const(True, DType.BOOL), self.lanes))
+        if len(limits) == 1:
+            # Every iteration from the least start, or up to the greatest end, is one of some lane that is on.
+            self.guard.occupied.add(Var(named.sym, named.value.type))
         body = self._body(s.body, env.with_loop(s), Var(named.sym, named.value.type))
         return (*out, dataclasses.replace(s, lo=ends[0], hi=ends[1], body=(named, *body)))
 
@@ -184,9 +165,12 @@ class VectorBody:
 
     def _let(self, s: Let, env: Env, mask: Expr | None) -> Body:
         if s.sym not in self.varying:
-            return (s,)
+            return (dataclasses.replace(s, value=self.guard.once(s.value, mask, env)),)
         if self._is_index(s.value, env):
-            return (s,)  # indexes are read through their definitions; simplify drops the name when nobody needs it
+            # Indexes are read through their definitions; simplify drops the name when nobody needs it.
+            first = self._fails_by_lane(s.value)
+            value = self._if_on(mask, 0, s.value) if first else self.guard.once(s.value, mask, env)
+            return (dataclasses.replace(s, value=value),)
         value = self.vector(s.value, env, mask)
         self.vectors[s.sym] = value.type
         return (Let(s.sym, value, s.loc),)
@@ -220,7 +204,7 @@ class VectorBody:
         value = self.vector(s.value, env, mask)
         stride = self._stride(s.index, env)
         if stride == 1:
-            return (Store(s.buf, s.index, value, mask, s.loc),)
+            return (Store(s.buf, self._address(s.index, env, mask), value, mask, s.loc),)
         if stride == 0:
             raise CannotVectorize(f"all lanes store to one element of '{s.buf.name}'")
         register = Let(Sym(f"{s.buf.name}.lanes"), value)
@@ -241,7 +225,7 @@ class VectorBody:
             return Store(s.buf, (), value, None, s.loc)
         if any(self.depends(i) for i in s.index):
             raise CannotVectorize(f"the private array '{s.buf.name}' is indexed by the lane")
-        return Store(s.buf, (*s.index, i32(0)), value, mask, s.loc)
+        return Store(s.buf, (*self._address(s.index, env, mask), i32(0)), value, mask, s.loc)
 
     def _accumulate(self, s: Store, env: Env, mask: Expr | None) -> Store:
         op, register = self.reductions[s.buf]
@@ -259,7 +243,8 @@ class VectorBody:
     def _if(self, s: If, env: Env, mask: Expr | None) -> Body:
         then_env, else_env = env.with_fact(s.cond), env.with_fact(s.cond, False)
         if not self.depends(s.cond):
-            return (dataclasses.replace(s, then=self._body(s.then, then_env, mask), orelse=self._body(s.orelse, else_env, mask)),)
+            once = self.guard.once(s.cond, mask, env)
+            return (If(once, self._body(s.then, then_env, mask), self._body(s.orelse, else_env, mask), s.loc),)
         cond = self._named(self.vector(s.cond, env, mask))
         inside = self._named(conjunction(mask, cond))
         outside = self._named(conjunction(mask, Unary("lnot", cond))) if s.orelse else cond
@@ -284,18 +269,19 @@ class VectorBody:
         """The vector of an expression's values over the lanes."""
         if not self.depends(e):
             self._vec(e.type)
-            return Broadcast(e, self.lanes)
+            return Broadcast(self.guard.once(e, mask, env), self.lanes)
         match e:
             case Var():
                 if e.sym in self.vectors:
                     return Var(e.sym, self.vectors[e.sym])
-                return self._index_vector(e, env)
+                return self._index_vector(e, env, mask)
             case Load():
                 return self._load(e, env, mask)
             case Binary(op="land" | "lor"):
                 a = self.vector(e.a, env, mask)
                 lazily = a if e.op == "land" else Unary("lnot", a)
-                return Binary("and" if e.op == "land" else "or", a, self.vector(e.b, env, conjunction(mask, lazily)))
+                inner = mask if self._is_safe(e.b, env) else self._named(conjunction(mask, lazily))
+                return Binary("and" if e.op == "land" else "or", a, self.vector(e.b, env, inner))
             case Binary():
                 if e.op in ("div", "mod") and isinstance(e.type, DType) and e.type.is_int and not isinstance(e.b, Const):
                     raise CannotVectorize("an integer division by a value that is not a literal")
@@ -316,16 +302,20 @@ class VectorBody:
 
     def _select(self, e: Select, env: Env, mask: Expr | None) -> Expr:
         if not self.depends(e.cond):
-            return Select(e.cond, self.vector(e.a, env, mask), self.vector(e.b, env, mask))
+            return Select(self.guard.once(e.cond, mask, env), self.vector(e.a, env, mask), self.vector(e.b, env, mask))
         cond = self._named(self.vector(e.cond, env, mask))
         a = self._side(e.a, env.with_fact(e.cond), mask, cond)
         b = self._side(e.b, env.with_fact(e.cond, False), mask, Unary("lnot", cond))
         return Select(cond, a, b)
 
     def _side(self, e: Expr, env: Env, mask: Expr | None, cond: Expr) -> Expr:
-        """One side of a select; only loads need to know that some lanes are elsewhere."""
-        loads = any(isinstance(x, Load) and x.buf not in self.varying and self.depends(x) for x in walk_expr(e))
-        return self.vector(e, env, self._named(conjunction(mask, cond)) if loads else None)
+        """One side of a select; only what may fail needs to know that some lanes are elsewhere."""
+        return self.vector(e, env, None if self._is_safe(e, env) else self._named(conjunction(mask, cond)))
+
+    def _is_safe(self, e: Expr, env: Env) -> bool:
+        """Whether an expression has a value in lanes that are off, too. Definitions of indexes are computed where they are used."""
+        inlined = (x.sym for x in walk_expr(e) if isinstance(x, Var) and x.sym in self.varying and x.sym not in self.vectors)
+        return is_harmless(e) and all(self._is_safe(env.lets[s], env) for s in inlined if s in env.lets)
 
     def _named(self, mask: Expr) -> Expr:
         """A mask under a name, bound before the statement: masks are read many times."""
@@ -335,7 +325,21 @@ class VectorBody:
         self.pending.append(let)
         return Var(let.sym, mask.type)
 
-    def _index_vector(self, e: Var, env: Env) -> Expr:
+    def _fails_by_lane(self, e: Expr) -> bool:
+        """Whether a computation that may fail depends on the lane."""
+        return any(may_fail(x) and self.depends(x) for x in walk_expr(e))
+
+    def _if_on(self, mask: Expr | None, lane: int, e: Expr) -> Expr:
+        """A scalar of one lane, not computed where the lane is off, if that might fail."""
+        return e if mask is None or is_harmless(e) else Select(Lane(mask, lane), e, zero(e))
+
+    def _address(self, index: tuple[Expr, ...], env: Env, mask: Expr | None) -> tuple[Expr, ...]:
+        """The index of the first lane, computed even if that lane is off."""
+        if mask is not None and any(self._fails_by_lane(i) for i in index):
+            raise CannotVectorize("an index that may fail in lanes that are off")
+        return tuple(self.guard.once(i, mask, env) for i in index)
+
+    def _index_vector(self, e: Var, env: Env, mask: Expr | None) -> Expr:
         """The values of an integer that is linear in the loop variable, or any function of it, one by one."""
         vector = self._vec(e.type)
         definition = env.lets.get(e.sym)
@@ -349,7 +353,7 @@ class VectorBody:
             return Binary("add", Broadcast(e, self.lanes), MakeVec(steps))
         if definition is None:
             raise CannotVectorize(f"'{e.sym.name}' has no definition in the loop")
-        return MakeVec(tuple(self._at_lane(e, lane, env) for lane in range(self.lanes)))
+        return MakeVec(tuple(self._if_on(mask, lane, self._at_lane(e, lane, env)) for lane in range(self.lanes)))
 
     def _load(self, e: Load, env: Env, mask: Expr | None) -> Expr:
         vector = self._vec(e.type)
@@ -358,16 +362,14 @@ class VectorBody:
                 return Load(e.buf, (), vector)
             if any(self.depends(i) for i in e.index):
                 raise CannotVectorize(f"the private array '{e.buf.name}' is indexed by the lane")
-            return Load(e.buf, (*e.index, i32(0)), vector)
+            return Load(e.buf, (*self._address(e.index, env, mask), i32(0)), vector)
         stride = self._stride(e.index, env)
         if stride == 1:
-            return Load(e.buf, e.index, vector, mask)
+            return Load(e.buf, self._address(e.index, env, mask), vector, mask)
         lanes: list[Expr] = []
         for lane in range(self.lanes):
             one: Expr = Load(e.buf, tuple(self._at_lane(i, lane, env) for i in e.index), vector.dtype)
-            if mask is not None:
-                one = Select(Lane(mask, lane), one, const(0, vector.dtype) if vector.dtype is not DType.BOOL else const(False, DType.BOOL))
-            lanes.append(one)
+            lanes.append(self._if_on(mask, lane, one))
         return MakeVec(tuple(lanes))
 
     def _stride(self, index: tuple[Expr, ...], env: Env) -> int | None:
@@ -398,20 +400,3 @@ class VectorBody:
 def conjunction(a: Expr | None, b: Expr) -> Expr:
     """Both masks."""
     return b if a is None else Binary("and", a, b)
-
-
-def widest(body: Body) -> int:
-    """The largest width in bits of a floating-point or small integer value computed in a body; 32 when there is none."""
-    widths = [
-        scalar(e.type).bits
-        for s in walk(body)
-        for root in stmt_exprs(s)
-        for e in walk_expr(root)
-        if scalar(e.type).is_float and not isinstance(e, Const)
-    ]
-    return max(widths, default=32)
-
-
-def copy_of(body: Body) -> Body:
-    """A copy with fresh symbols, for a remainder beside the main loop."""
-    return refresh(body)

@@ -33,9 +33,22 @@ from synth.ir.grammar import (
     Sym,
     Var,
 )
-from synth.ir.traversal import all_exprs, bodies, find_loop, loops, path_to, refresh, replace_stmt, rewrite_stmts, walk
+from synth.ir.traversal import (
+    all_exprs,
+    bodies,
+    find_loop,
+    loops,
+    path_to,
+    refresh,
+    replace_stmt,
+    rewrite_stmts,
+    stmt_exprs,
+    walk,
+    walk_expr,
+)
 from synth.passes.base import Illegal, Legal, Verdict
-from synth.passes.vector_body import CannotVectorize, VectorBody, widest
+from synth.passes.vector_body import CannotVectorize, VectorBody
+from synth.passes.vector_guard import Extents, Guard, extents
 from synth.spec import DeviceSpec
 
 REDUCIBLE = {"add", "mul", "min", "max"}
@@ -108,7 +121,7 @@ def _plan(step: Vectorize, module: Module) -> _Plan:
         if not is_register(types[buf]):
             raise CannotVectorize(f"{step.lanes} values of type {home.dtype} do not fill a register")
         registers[buf] = (op, Sym(f"{buf.name}.lanes"))
-    replacement = _loops(loop, env, step.lanes, registers)
+    replacement = _loops(loop, env, step.lanes, registers, extents(module))
     outer: dict[Sym, list[tuple[Body, Body]]] = {}
     for buf, (op, register) in registers.items():
         vector = types[buf]
@@ -173,14 +186,15 @@ def identity(op: str, dtype: DType) -> Const:
     return const(dtype.max_int if op == "min" else dtype.min_int, dtype)
 
 
-def _loops(loop: For, env: Env, lanes: int, registers: dict[Sym, tuple[str, Sym]]) -> Body:
+def _loops(loop: For, env: Env, lanes: int, registers: dict[Sym, tuple[str, Sym]], shapes: Extents) -> Body:
     """Full vectors first, then the remainder under a mask where there may be one."""
     trips = (env.normal(loop.hi) - env.normal(loop.lo)).constant
     width = const(lanes, loop.dtype)
 
     def body_of(source: For, mask: Expr | None) -> Body:
         # The vector body is made under what the scalar loop knows: the lanes run over its iterations.
-        return VectorBody(Var(source.sym, source.dtype), lanes, env.with_loop(source), registers).rewrite(source.body, mask)
+        inside = env.with_loop(source)
+        return VectorBody(Var(source.sym, source.dtype), lanes, inside, registers, Guard(inside, shapes)).rewrite(source.body, mask)
 
     if trips is not None and trips % lanes == 0:
         return (dataclasses.replace(loop, step=width, body=body_of(loop, None)),)
@@ -209,3 +223,15 @@ def _loops(loop: For, env: Env, lanes: int, registers: dict[Sym, tuple[str, Sym]
     tail = (first, mask, *body_of(rest_copy, Var(mask.sym, mask.value.type)))
     out.append(If(Binary("lt", start, loop.hi), tail))
     return tuple(out)
+
+
+def widest(body: Body) -> int:
+    """The largest width in bits of a floating-point or small integer value computed in a body; 32 when there is none."""
+    widths = [
+        scalar(e.type).bits
+        for s in walk(body)
+        for root in stmt_exprs(s)
+        for e in walk_expr(root)
+        if scalar(e.type).is_float and not isinstance(e, Const)
+    ]
+    return max(widths, default=32)
