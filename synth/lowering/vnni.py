@@ -14,18 +14,31 @@ from synth.ir.grammar import For, Launch, Module
 from synth.ir.traversal import bodies, loops, path_to, walk
 from synth.lowering.canonical import one_loop_per_dimension
 from synth.lowering.cost import trips, vector_gain
+from synth.lowering.reuse import reuse_loops
 from synth.lowering.schedule import Scheduler, has_vectors
 from synth.lowering.steps import LIMIT, Lowering
 from synth.passes.base import Pass
+from synth.passes.jam import FACTORS, Jam
 from synth.passes.parallelize import Parallelize
 from synth.passes.registry import get
 from synth.passes.simd import Simd
+from synth.passes.simplify import Simplify
 from synth.passes.trace import Trace
 from synth.passes.vectorize import Vectorize, widest
 from synth.spec import DeviceSpec
 
 # cheapest first: whenever one of them has done something, the earlier ones are asked again
-RAISES = ("reroll", "store_forward", "counted_while", "induction", "reduction_raise", "copy_elimination", "reduction_merge", "stride_merge")
+RAISES = (
+    "reroll",
+    "store_forward",
+    "counted_while",
+    "induction",
+    "promote",
+    "reduction_raise",
+    "copy_elimination",
+    "reduction_merge",
+    "stride_merge",
+)
 LONG = 8  # iterations from which on the compiler's vectors may pay
 ENOUGH = 4  # iterations a core, from which on no further loop is bound to the cores
 
@@ -60,6 +73,7 @@ def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
         lowering.attempt(step)
     lowering.everywhere("simplify")
     _parallelize_vectors(lowering, vectors)
+    _share_loads(lowering)
     _leave_to_the_compiler(lowering)
     lowering.everywhere("contract_fma")
     return lowering.module, lowering.trace
@@ -106,6 +120,18 @@ def _parallelize_vectors(lowering: Lowering, vectors: tuple[Vectorize, ...]) -> 
         loop = loops(lowering.module).get(step.site)
         if loop is not None and step.site in outermost and int_value(loop.step) == step.lanes:
             lowering.attempt(Parallelize(step.site))
+
+
+def _share_loads(lowering: Lowering) -> None:
+    """Loops whose iterations accumulate from the same vectors run several iterations at once."""
+    for site in reuse_loops(lowering.module):
+        loop = loops(lowering.module).get(site)
+        if loop is None:
+            continue
+        count = trips(loop, lowering.module)
+        needed = ENOUGH * lowering.spec.cores if loop.axis is not None else 1
+        if any(lowering.attempt(Jam(site, factor)) for factor in reversed(FACTORS) if count >= factor * needed):
+            lowering.attempt(Simplify())
 
 
 def _leave_to_the_compiler(lowering: Lowering) -> None:

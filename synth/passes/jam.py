@@ -11,7 +11,7 @@ from synth.analysis.linear import env_at
 from synth.errors import IllegalPassError
 from synth.ir.builder import const, int_value
 from synth.ir.grammar import Alloc, Binary, Body, Break, Continue, Expr, For, If, Let, Load, Module, Stmt, Sym, Var
-from synth.ir.traversal import find_loop, loops, refresh, rename_buffers, replace_stmt, substitute, walk, walk_expr
+from synth.ir.traversal import bodies, find_loop, loops, refresh, rename_buffers, replace_stmt, substitute, walk, walk_expr, with_bodies
 from synth.passes.base import Illegal, Legal, Verdict
 from synth.spec import DeviceSpec
 
@@ -105,30 +105,53 @@ class _Copy:
 
 def _jammed(body: Body, copies: list[_Copy]) -> Body:
     out: list[Stmt] = []
+    run: list[Stmt] = []
     for stmt in body:
-        match stmt:
-            case For() if not any(_differs(e, copies) for e in (stmt.lo, stmt.hi, stmt.step)):
-                shared = copies[0].of(dataclasses.replace(stmt, body=()))
-                out.append(dataclasses.replace(shared, body=_jammed(stmt.body, copies)))  # type: ignore[arg-type]
-            case If() if not _differs(stmt.cond, copies):
-                shared = copies[0].of(dataclasses.replace(stmt, then=(), orelse=()))
-                then, orelse = _jammed(stmt.then, copies), _jammed(stmt.orelse, copies)
-                out.append(dataclasses.replace(shared, then=then, orelse=orelse))  # type: ignore[arg-type]
-            case Let():
-                for number, copy in enumerate(copies):
-                    new = copy.of(stmt)
-                    if isinstance(new, Let):
-                        sym = stmt.sym if number == 0 else stmt.sym.fresh()
-                        copy.values = {**copy.values, stmt.sym: Var(sym, new.value.type)}
-                        out.append(dataclasses.replace(new, sym=sym))
-            case Alloc():
-                for number, copy in enumerate(copies):
-                    sym = stmt.sym if number == 0 else stmt.sym.fresh()
-                    copy.buffers = {**copy.buffers, stmt.sym: sym}
-                    out.append(dataclasses.replace(stmt, sym=sym))
-            case _:
-                out += [copy.of(stmt) if number == 0 else refresh((copy.of(stmt),))[0] for number, copy in enumerate(copies)]
-    return tuple(out)
+        if isinstance(stmt, For | If):
+            # What is bound before it must be known to the copies before they are asked whether they agree.
+            out += _one_after_the_other(run, copies)
+            run = []
+        if _is_shared(stmt, copies):
+            out.append(_shared(stmt, copies))
+        else:
+            run.append(stmt)
+    return (*out, *_one_after_the_other(run, copies))
+
+
+def _is_shared(stmt: Stmt, copies: list[_Copy]) -> bool:
+    """A loop or a branch that all iterations take together."""
+    match stmt:
+        case For():
+            return not any(_differs(e, copies) for e in (stmt.lo, stmt.hi, stmt.step))
+        case If():
+            return not _differs(stmt.cond, copies)
+        case _:
+            return False
+
+
+def _shared(stmt: Stmt, copies: list[_Copy]) -> Stmt:
+    first = copies[0].of(with_bodies(stmt, tuple(() for _ in bodies(stmt))))
+    return with_bodies(first, tuple(_jammed(inner, copies) for inner in bodies(stmt)))
+
+
+def _one_after_the_other(run: list[Stmt], copies: list[_Copy]) -> Body:
+    return tuple(_copied(stmt, copy, number) for number, copy in enumerate(copies) for stmt in run)
+
+
+def _copied(stmt: Stmt, copy: _Copy, number: int) -> Stmt:
+    new = copy.of(stmt)
+    if number == 0 and isinstance(stmt, Alloc):
+        copy.buffers = {**copy.buffers, stmt.sym: stmt.sym}
+        return new
+    if isinstance(new, Let):
+        sym = stmt.sym if number == 0 else stmt.sym.fresh()  # type: ignore[union-attr]
+        copy.values = {**copy.values, stmt.sym: Var(sym, new.value.type)}  # type: ignore[union-attr]
+        return dataclasses.replace(new, sym=sym)
+    if isinstance(new, Alloc):
+        sym = new.sym.fresh()
+        copy.buffers = {**copy.buffers, new.sym: sym}
+        return dataclasses.replace(new, sym=sym)
+    return new if number == 0 else refresh((new,))[0]
 
 
 def _differs(e: Expr, copies: list[_Copy]) -> bool:
