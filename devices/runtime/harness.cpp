@@ -102,6 +102,7 @@ Call prepare(const CaseHeader& c, const Argument* arguments) {
   xp::options.seed = c.seed;
   xp::options.placement = c.placement ? xp::at_start : xp::at_end;
   xp::options.alignment = c.alignment;
+  xp::options.varied_zones = c.poison != 0xFF;
   Call call;
   call.pointers = static_cast<void**>(calloc(c.arguments + 1, sizeof(void*)));
   call.buffers = static_cast<xp::Buffer**>(calloc(c.arguments + 1, sizeof(xp::Buffer*)));

@@ -71,6 +71,12 @@ Buffer* map_buffer(const char* name, unsigned long bytes, Kind kind, unsigned lo
   b->data = options.placement == at_end ? start + end_offset : start;
   b->bytes = bytes;
   b->kind = kind;
+  b->zone = 0xFF;
+  if (options.varied_zones && kind != kind_shared) {
+    b->zone = static_cast<unsigned char>(0x41 + slot % 26);  // a small number in any floating-point type
+    memset(start, b->zone, static_cast<unsigned long>(b->data - start));
+    memset(b->data + bytes, b->zone, static_cast<unsigned long>(start + pages - (b->data + bytes)));
+  }
   b->live = true;
   pthread_mutex_unlock(&lock);
   return b;
@@ -97,7 +103,7 @@ void check_red_zones(const Buffer* b) {
       if (i >= b->mapped_bytes) break;
       at = b->mapped + i;
     }
-    if (static_cast<unsigned char>(*at) != 0xFF)
+    if (static_cast<unsigned char>(*at) != b->zone)
       fail(status_out_of_bounds, "write outside buffer '%s' of %lu bytes, at byte offset %ld", b->name, b->bytes, static_cast<long>(at - b->data));
   }
 }

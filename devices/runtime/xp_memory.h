@@ -18,6 +18,7 @@ struct Buffer {
   unsigned long bytes;
   char* mapped;
   unsigned long mapped_bytes;
+  unsigned char zone;  // what the bytes around the data hold
   Kind kind;
   bool live;
 };
@@ -28,13 +29,16 @@ struct Options {
   Placement placement;      // of buffers
   unsigned long alignment;  // of buffers, in bytes: a power of two
   unsigned long workers;    // OS threads for blocks
+  // Red zones hold 0xFF: a value read there is NaN. Where this is set they hold a number, another one for each buffer: a NaN or a copy that
+  // is written there shows.
+  bool varied_zones;
   // limits of the emulated device; 0 is no limit
   unsigned long threads_per_block, block[3], grid[3], shared_bytes, shared_opt_in_bytes, warp_size, multiprocessors, capability;
 };
 
 extern Options options;
 
-// A new buffer filled with 0xFF, between guard regions of several GiB. Ends the run when there is no memory.
+// A new buffer filled with 0xFF (its red zones: see Options), between guard regions of several GiB. Ends the run when there is no memory.
 // `alignment` 0 is the one of the options, which is also the least.
 Buffer* map_buffer(const char* name, unsigned long bytes, Kind kind, unsigned long alignment = 0);
 void unmap_buffer(Buffer* buffer);

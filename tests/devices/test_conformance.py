@@ -91,3 +91,21 @@ def test_timing_gives_samples_and_its_protocol() -> None:
     device = find_device("vnni")
     timing = device.time(device.build(program(DOUBLED["vnni"], "vnni", 64)), case(64), 30.0)
     assert timing.status is Status.OK and len(timing.samples) >= 5 and timing.median and timing.median > 0 and "warm-up" in timing.protocol
+
+
+def test_an_element_copied_beyond_the_end_is_found_in_the_slack_of_alignment(device: Device, dialect: str) -> None:
+    # What is read there must not look like what was there: NaN copied into a red zone of NaN would not show.
+    body = "for (int i = 0; i < 64; ++i) y[i] = x[i];"
+    if dialect == "cuda":
+        text = f"""// float4
+        __global__ void k(const float* x, float* y) {{ {body} }}
+        extern "C" void entry(const float* x, float* y) {{
+            float *dx, *dy;
+            cudaMalloc(&dx, 252); cudaMalloc(&dy, 252);
+            cudaMemcpy(dx, x, 252, cudaMemcpyHostToDevice);
+            k<<<1, 1>>>(dx, dy);
+            cudaMemcpy(y, dy, 252, cudaMemcpyDeviceToHost);
+        }}"""
+    else:
+        text = f'/* aligned */ extern "C" void entry(const float* x, float* y) {{ {body} }}'
+    assert any(r.status is Status.OUT_OF_BOUNDS for r in run(device, text, dialect, count=63, cases=2))
