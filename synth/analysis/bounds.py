@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from synth.analysis.access import Access, accesses
 from synth.analysis.extents import upper_bound
-from synth.analysis.linear import module_env
+from synth.analysis.linear import entry_env
 from synth.analysis.polynomial import Poly, const_poly
 from synth.analysis.solver import Proof, contradictory
 from synth.ir.grammar import Alloc, Expr, Location, Module, Sym
@@ -35,7 +35,7 @@ def check_bounds(module: Module) -> tuple[BoundsFinding, ...]:
     scalars = {p.sym for p in module.params if not p.is_buffer}
     found: list[BoundsFinding] = []
     failures = 0
-    for access in accesses(module.body, module_env(module)):
+    for access in accesses(module.body, entry_env(module)):
         shape = shapes.get(access.buf)
         if shape is None or not shape or access.region is not None:
             continue

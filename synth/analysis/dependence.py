@@ -9,22 +9,17 @@ extent, and Z3 over the two instances with all guards as facts. What none of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from synth.analysis.access import Access, accesses
-from synth.analysis.linear import Env, Range, env_at, private_buffers
-from synth.analysis.polynomial import Atom, Poly, atom_poly, const_poly
-from synth.analysis.solver import contradictory
-from synth.ir.dtypes import DType
+from synth.analysis.linear import env_at, private_buffers
+from synth.analysis.pairs import disjoint
 from synth.ir.grammar import (
     Binary,
     Body,
     Break,
     Call,
-    Const,
     Continue,
-    Expr,
     For,
     Let,
     Load,
@@ -36,7 +31,7 @@ from synth.ir.grammar import (
     Var,
     While,
 )
-from synth.ir.traversal import rewrite_expr, walk, walk_expr, written_buffers
+from synth.ir.traversal import walk, walk_expr, written_buffers
 
 REDUCIBLE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
 
@@ -62,7 +57,7 @@ def independent_iterations(module: Module, loop: For) -> Independence:
         return Independence(False, reason=control)
     if bounds_change(loop):
         return Independence(False, reason=f"the bounds of '{loop.sym.name}' are loaded from memory that its body writes")
-    env = env_at(module, loop).with_loop(loop)
+    env = env_at(module, loop, tracking=True).with_loop(loop)
     private = private_buffers(loop.body)
     found = [a for a in accesses(loop.body, env) if a.buf not in private]
     written = {a.buf for a in found if a.is_write}
@@ -142,142 +137,3 @@ def _reduction(loop: For, buf: Sym, touching: list[Access]) -> str | None:
             return None
         ops.add(s.value.op)
     return ops.pop() if len(ops) == 1 else None
-
-
-# -------------------------------------------------------------------------------------------------- pairs of accesses
-
-
-@dataclass(frozen=True, slots=True)
-class _Instance:
-    """One of the two iterations: its own copies of everything bound in the loop."""
-
-    index: tuple[Poly, ...]
-    facts: tuple[Poly, ...]
-    ranges: Mapping[Sym, Range]
-    me: Poly  # the loop variable, divided by its step
-
-
-def disjoint(loop: For, env: Env, a: Access, b: Access) -> bool:
-    """Whether two accesses in the body of a loop never touch one element in different iterations. ``env`` holds inside the loop."""
-    if a.region is not None or b.region is not None:
-        return False
-    if len(a.index) != len(b.index):
-        return False
-    first, second = _instance(loop, env, a, "'"), _instance(loop, env, b, "''")
-    both = Env(ranges={**env.ranges, **first.ranges, **second.ranges}, facts=(*env.facts, *first.facts, *second.facts), written=env.written)
-    slack = atom_poly(Var(Sym("lane"), DType.I64))
-    (lane,) = slack.atoms()
-    if isinstance(lane, Var):
-        both = both.with_range(lane.sym, Range(-(b.count - 1), a.count - 1))
-    last = len(a.index) - 1
-    pairs = [
-        (x, y - slack if d == last and (a.count > 1 or b.count > 1) else y)
-        for d, (x, y) in enumerate(zip(first.index, second.index, strict=True))
-    ]
-    apart = first.me - second.me
-    if any(_never_equal(both, x, y, apart) for x, y in pairs):
-        return True
-    zero = tuple(x - y for x, y in pairs)
-    one = const_poly(1)
-    return all(bool(contradictory(both, (order - one,), zero)) for order in (apart, -apart))
-
-
-def _never_equal(env: Env, x: Poly, y: Poly, apart: Poly, depth: int = 3) -> bool:
-    """Whether ``x != y`` for different iterations: a multiple of their distance dominates the rest, or parts of a linearised index
-    differ."""
-    difference = x - y
-    factor = _multiple(difference, apart)
-    if factor:
-        rest = env.bounds(difference - apart.scaled(factor))
-        if rest.lo is not None and rest.hi is not None and max(-rest.lo, rest.hi) < abs(factor):
-            return True
-    known = env.bounds(difference)
-    if (known.lo is not None and known.lo > 0) or (known.hi is not None and known.hi < 0):
-        return True
-    return depth > 0 and any(
-        _never_equal(env, q1, q2, apart, depth - 1) or _never_equal(env, r1, r2, apart, depth - 1)
-        for (q1, r1), (q2, r2) in _splits(env, x, y)
-    )
-
-
-def _multiple(difference: Poly, apart: Poly) -> int:
-    """``c`` such that the distance of the iterations occurs in ``difference`` with coefficient ``c``, else 0."""
-    (m1, s1), (m2, s2) = list(apart.terms.items())[:2] if len(apart.terms) >= 2 else [((), 0), ((), 0)]
-    c1, c2 = difference.terms.get(m1, 0), difference.terms.get(m2, 0)
-    return c1 * s1 if c1 * s1 == c2 * s2 and m1 and m2 else 0
-
-
-def _splits(env: Env, x: Poly, y: Poly) -> list[tuple[tuple[Poly, Poly], tuple[Poly, Poly]]]:
-    """Ways to read both indexes as ``N * q + r`` with ``0 <= r < N``, N a symbol: then they are equal only if both parts are."""
-    found = []
-    symbols = {atom for m in x.terms for atom in m if len(m) > 1} | {m[0] for m in x.terms if len(m) == 1 and (m[0], m[0]) in x.terms}
-    for n in sorted((s for s in symbols if isinstance(s, Var)), key=lambda v: v.sym.uid):
-        parts = []
-        for poly in (x, y):
-            if any(m.count(n) > 1 for m in poly.terms):
-                break
-            q, r = poly.coefficient(n), poly.without(n)
-            if not (env.never_negative(r) and env.never_negative(atom_poly(n) - r - const_poly(1))):
-                break
-            parts.append((q, r))
-        if len(parts) == 2:
-            found.append((parts[0], parts[1]))
-    return found
-
-
-def _instance(loop: For, env: Env, access: Access, mark: str) -> _Instance:
-    """The access in an iteration of its own: everything bound in the loop renamed, loop variables with a literal step counted in steps."""
-    names: dict[Sym, Var] = {}
-    opaque: dict[Atom, Poly] = {}
-    inner_loops = {s.sym: s for s in access.env.loops if s.sym not in {x.sym for x in env.loops} or s is loop}
-    bound = set(inner_loops) | (set(access.env.lets) - set(env.lets))
-
-    def renamed(atom: Atom) -> Atom:
-        def one(e: Expr) -> Expr:
-            if isinstance(e, Var) and e.sym in bound:
-                return names.setdefault(e.sym, Var(Sym(e.sym.name + mark), e.type))
-            return e
-
-        return rewrite_expr(atom, one)
-
-    def replace(atom: Atom) -> Poly | None:
-        if not access.env.stable(atom):
-            # A value loaded from what the module writes: it may differ from one moment to the next.
-            return opaque.setdefault(atom, atom_poly(Var(Sym("loaded" + mark), DType.I64)))
-        if isinstance(atom, Var) and atom.sym in inner_loops:
-            inner = inner_loops[atom.sym]
-            step = inner.step
-            renamed(atom)
-            if isinstance(step, Const) and int(step.value) > 1:
-                lo = access.env.normal(inner.lo).substitute(replace)
-                return lo + atom_poly(_steps(names[atom.sym])).scaled(int(step.value))
-        new = renamed(atom)
-        return atom_poly(new)
-
-    index = tuple(access.env.normal(i).substitute(replace) for i in access.index)
-    facts = tuple(f.substitute(replace) for f in access.env.facts[len(env.facts) :])
-    own = access.env.facts[: len(env.facts)]
-    facts += tuple(f.substitute(replace) for f in own if any(isinstance(a, Var) and a.sym == loop.sym for a in f.atoms()))
-    me = replace(Var(loop.sym, loop.dtype)) or Poly()
-    step = loop.step
-    if isinstance(step, Const) and int(step.value) > 1:
-        me = atom_poly(_steps(names[loop.sym]))
-    ranges: dict[Sym, Range] = {}
-    for sym, new in names.items():
-        known = access.env.ranges.get(sym)
-        if known is not None:
-            ranges[new.sym] = known
-        inner = inner_loops.get(sym)
-        if inner is not None and isinstance(inner.step, Const) and int(inner.step.value) > 1:
-            ranges[_steps(new).sym] = _trips(access.env, inner, int(inner.step.value))
-    return _Instance(index, facts, ranges, me)
-
-
-def _steps(v: Var) -> Var:
-    """The number of steps taken by a loop variable, as a symbol derived from the variable's own."""
-    return Var(Sym(v.sym.name + ".steps", -v.sym.uid), DType.I64)
-
-
-def _trips(env: Env, loop: For, step: int) -> Range:
-    lo, hi = env.range_of(loop.lo).lo, env.range_of(loop.hi).hi
-    return Range(0, None if lo is None or hi is None else max(0, (hi - 1 - lo) // step))

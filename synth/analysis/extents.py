@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import reduce
 
 from synth.analysis.access import Access, accesses
-from synth.analysis.linear import Env, module_env, to_expr
+from synth.analysis.linear import Env, entry_env, to_expr
 from synth.analysis.polynomial import Monomial, Poly, atom_poly, const_poly
 from synth.errors import UnsupportedError
 from synth.ir.builder import const
@@ -31,7 +31,7 @@ def complete_params(module: Module) -> Module:
     Raises UnsupportedError naming the first parameter whose extent cannot be derived, with the ``--extent`` remedy.
     """
     module = assume_sizes(module)
-    env = module_env(module)
+    env = entry_env(module)
     found: dict[Sym, list[Access]] = {}
     for access in accesses(module.body, env):
         found.setdefault(access.buf, []).append(access)

@@ -40,10 +40,10 @@ def scalar_ranges(body: Body, env: Env) -> dict[Sym, Range]:
     known: dict[Sym, Range] = {}
     for round_ in range(MAX_ROUNDS):
         new = _stored(body, env, allocs, known, needs)
-        if new == known:
-            break
         if round_ >= EXACT_ROUNDS:
             new = {sym: _widened(known.get(sym), r, types[sym]) for sym, r in new.items()}
+        if new == known:
+            break
         known = new
     else:
         return types

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from synth.analysis.access import Access, accesses
-from synth.analysis.dependence import disjoint
 from synth.analysis.linear import Env, env_at
+from synth.analysis.pairs import disjoint
 from synth.ir.grammar import Alloc, Body, Const, For, If, Launch, Module, Scope, Space, Stmt, Store, Sym, Sync, While
 from synth.ir.traversal import bodies, walk
 
@@ -53,7 +53,7 @@ def _launch(module: Module, launch: Launch) -> Iterator[tuple[str, str]]:
     for loop in (s for s in walk(launch.body) if isinstance(s, For) and s.axis is not None):
         if isinstance(loop.hi, Const) and int(loop.hi.value) <= 1:
             continue
-        env = env_at(module, loop).with_loop(loop)
+        env = env_at(module, loop, tracking=True).with_loop(loop)
         between_blocks = loop.axis is not None and loop.axis.is_block
         found = [a for a in accesses(loop.body, env) if a.buf not in private and not (between_blocks and a.buf in shared)]
         yield from _pairs(loop, env, found, None if between_blocks else intervals)
