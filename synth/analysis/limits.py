@@ -17,6 +17,9 @@ def exceeded_limits(module: Module, spec: DeviceSpec) -> tuple[str, ...]:
     found: list[str] = []
     for launch in (s for s in walk(module.body) if isinstance(s, Launch)):
         extents = {s.axis: int_value(s.hi) for s in walk(launch.body) if isinstance(s, For) and s.axis is not None}
+        for axis, extent in extents.items():
+            if axis in (*_BLOCK, *_THREAD) and extent is not None and extent < 1:
+                found.append(f"kernel '{launch.kernel}' is launched with {axis.value} of size {extent}; an empty launch is an error")
         block = [extents.get(a) or 1 for a in _THREAD]
         threads = block[0] * block[1] * block[2]
         if threads > spec.max_threads_per_block:

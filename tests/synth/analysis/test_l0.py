@@ -87,6 +87,12 @@ def test_limits_of_the_target() -> None:
     assert [w.split(";")[0] for w in words] == ["kernel 'k' has 2048 threads a block", "kernel 'k' has 80000 bytes of shared memory"]
 
 
+def test_a_launch_of_no_blocks_is_an_error() -> None:
+    text = """__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }
+    extern "C" void f(float* A) { float* y; cudaMalloc(&y, 256); k<<<7 / 64, 64>>>(y); cudaMemcpy(A, y, 256, cudaMemcpyDeviceToHost); }"""
+    assert exceeded_limits(cuda(text), SPECS["sm_80"]) == ("kernel 'k' is launched with block.x of size 0; an empty launch is an error",)
+
+
 BARE = """
 __global__ void k(const float* A, float* C, int M, int N) {{
     int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
