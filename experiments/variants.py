@@ -26,20 +26,23 @@ _PURE = {
     CursorKind.TYPE_REF,
     CursorKind.NAMESPACE_REF,
 }
+_BUILTIN_FIELDS = ("x", "y", "z", "w")  # of float4 and the like, which a struct of the file may share
 _NAMED = (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE)
 
 
 def rename(text: str, entry: str, defines: Mapping[str, str]) -> str:
-    """Every variable, parameter and function of the file gets a name that says nothing; the entry and macros keep theirs."""
+    """Every variable, parameter, field and function of the file gets a name that says nothing; the entry and macros keep theirs."""
     unit = _parse(text, defines)
-    names = sorted({c.spelling for c in _walk(unit.root, unit) if c.kind in _NAMED and c.spelling and c.spelling not in (entry, "main")})
+    named = [c for c in _walk(unit.root, unit) if c.kind in (*_NAMED, CursorKind.FIELD_DECL) and c.spelling not in ("", entry, "main")]
+    fields = {c.spelling for c in named if c.kind == CursorKind.FIELD_DECL}
+    names = sorted({c.spelling for c in named} - fields.intersection(_BUILTIN_FIELDS))
     fresh = {name: f"zq{index}_" for index, name in enumerate(names)}
     raw = text.encode()
     out, position, previous = [], 0, ""
     for token in unit.handle.get_tokens(extent=unit.root.extent):
         start, end = token.extent.start.offset, token.extent.end.offset
         spelling = token.spelling
-        if token.kind == TokenKind.IDENTIFIER and spelling in fresh and previous not in (".", "->", "::"):
+        if token.kind == TokenKind.IDENTIFIER and spelling in fresh and (spelling in fields or previous not in (".", "->", "::")):
             out += [raw[position:start].decode(), fresh[spelling]]
             position = end
         previous = spelling

@@ -31,3 +31,10 @@ def test_swapped_operands_keep_the_association() -> None:
 def test_only_independent_declarations_change_places() -> None:
     text = reorder_statements(SOURCE, {})
     assert text.index("int i =") < text.index("int col =") < text.index("int row =")
+
+
+def test_rename_follows_fields_that_share_a_parameters_name() -> None:
+    source = "struct S { int n; int x; };\n__device__ float k(S s, int n, float4 v) { int x = s.n; return v.x + n + x + s.x; }\n"
+    text = rename(source, "entry", {})
+    assert "struct S { int zq1_; int x; }" in text
+    assert "int x = zq2_.zq1_; return zq3_.x + zq1_ + x + zq2_.x;" in text
