@@ -42,7 +42,7 @@ from synth.ir.grammar import (
     While,
 )
 from synth.ir.traversal import substitute_expr, walk, walk_expr
-from synth.passes.vector_guard import Guard, zero
+from synth.passes.vector_guard import Guard, conjunction, zero
 from synth.passes.vector_varying import depends, varying
 
 
@@ -168,8 +168,7 @@ class VectorBody:
             return (dataclasses.replace(s, value=self.guard.once(s.value, mask, env)),)
         if self._is_index(s.value, env):
             # Indexes are read through their definitions; simplify drops the name when nobody needs it.
-            first = self._fails_by_lane(s.value)
-            value = self._if_on(mask, 0, s.value) if first else self.guard.once(s.value, mask, env)
+            value = self._if_on(mask, 0, s.value) if self._fails_by_lane(s.value) else self.guard.once(s.value, mask, env)
             return (dataclasses.replace(s, value=value),)
         value = self.vector(s.value, env, mask)
         self.vectors[s.sym] = value.type
@@ -219,13 +218,17 @@ class VectorBody:
     def _store_private(self, s: Store, env: Env, mask: Expr | None) -> Store:
         value = self.vector(s.value, env, mask)
         if not s.index:
-            # Lanes that were off when the register was made are off as long as it lives: nobody reads them.
-            if mask is not None and mask != self.born.get(s.buf):
-                value = Select(mask, value, Load(s.buf, (), value.type))
+            kept = self._private_mask(s.buf, mask)
+            if kept is not None:
+                value = Select(kept, value, Load(s.buf, (), value.type))
             return Store(s.buf, (), value, None, s.loc)
         if any(self.depends(i) for i in s.index):
             raise CannotVectorize(f"the private array '{s.buf.name}' is indexed by the lane")
-        return Store(s.buf, (*self._address(s.index, env, mask), i32(0)), value, mask, s.loc)
+        return Store(s.buf, (*self._address(s.index, env, mask), i32(0)), value, self._private_mask(s.buf, mask), s.loc)
+
+    def _private_mask(self, buf: Sym, mask: Expr | None) -> Expr | None:
+        """The mask of an access to a private buffer. Lanes off when it was made are off as long as it lives: nobody reads them."""
+        return None if mask == self.born.get(buf) else mask
 
     def _accumulate(self, s: Store, env: Env, mask: Expr | None) -> Store:
         op, register = self.reductions[s.buf]
@@ -362,7 +365,7 @@ class VectorBody:
                 return Load(e.buf, (), vector)
             if any(self.depends(i) for i in e.index):
                 raise CannotVectorize(f"the private array '{e.buf.name}' is indexed by the lane")
-            return Load(e.buf, (*self._address(e.index, env, mask), i32(0)), vector)
+            return Load(e.buf, (*self._address(e.index, env, mask), i32(0)), vector, self._private_mask(e.buf, mask))
         stride = self._stride(e.index, env)
         if stride == 1:
             return Load(e.buf, self._address(e.index, env, mask), vector, mask)
@@ -395,8 +398,3 @@ class VectorBody:
         if self._reads_private(e):
             raise CannotVectorize("an index computed from lane-private memory")
         return e if lane == 0 else substitute_expr(e, {self.x.sym: Binary("add", self.x, const(lane, scalar(self.x.type)))})
-
-
-def conjunction(a: Expr | None, b: Expr) -> Expr:
-    """Both masks."""
-    return b if a is None else Binary("and", a, b)

@@ -10,7 +10,7 @@ from synth.analysis.polynomial import const_poly
 from synth.analysis.speculation import is_harmless, may_fail
 from synth.ir.builder import const
 from synth.ir.dtypes import DType, scalar
-from synth.ir.grammar import Alloc, Const, Expr, Let, Load, Module, Reduce, Select, Sym
+from synth.ir.grammar import Alloc, Binary, Const, Expr, Let, Load, Module, Reduce, Select, Sym
 from synth.ir.traversal import walk, walk_expr
 
 Extents = Mapping[Sym, tuple[Expr, ...]]
@@ -71,3 +71,8 @@ def zero(e: Expr) -> Const:
     """Something of the type of ``e``, for lanes that nobody looks at."""
     dtype = scalar(e.type)
     return const(False, DType.BOOL) if dtype is DType.BOOL else const(0, dtype)
+
+
+def conjunction(a: Expr | None, b: Expr) -> Expr:
+    """Both masks."""
+    return b if a is None else Binary("and", a, b)

@@ -10,7 +10,26 @@ from hypothesis import strategies as st
 
 from synth.ir.builder import cast, const, i32
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Alloc, Binary, Expr, For, If, Let, Load, Math, Module, Param, Role, Select, Space, Stmt, Store, Sym, Var
+from synth.ir.grammar import (
+    Alloc,
+    Binary,
+    Continue,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Math,
+    Module,
+    Param,
+    Role,
+    Select,
+    Space,
+    Stmt,
+    Store,
+    Sym,
+    Var,
+)
 
 LARGEST = 21
 SIZE = 4096
@@ -38,8 +57,10 @@ class _Draw:
         """A sum of loop variables with strides; below ``SIZE`` because a sum over at most four of them with these strides is."""
         total: Expr = i32(self.draw(st.integers(0, 3)))
         for number, x in enumerate(self.indexes[-3:]):
-            stride = self.draw(st.sampled_from((0, 1, 1, 2, 23, 40)))
-            if stride:
+            stride = self.draw(st.sampled_from((0, 1, 1, 2, 23, 40, -1)))
+            if stride < 0:
+                total = Binary("sub", Binary("add", total, i32(64)), x)
+            elif stride:
                 term = Binary("mul", x, i32(stride)) if stride > 1 else x
                 total = Binary("add", term, total) if number % 2 else Binary("add", total, term)
         return total
@@ -81,13 +102,23 @@ class _Draw:
     # ---------------------------------------------------------------------------------------------------- statements
 
     def bound(self) -> Expr:
-        kind = self.pick("literal", "literal", "n", "m", "outer")
+        kind = self.pick("literal", "literal", "n", "m", "outer", "shorter", "loaded")
+        if kind == "shorter":
+            return Binary("sub", Var(N, DType.I32), i32(5))
+        if kind == "loaded" and self.element is DType.I32:
+            # What the program writes may change under the loop, and may be negative.
+            return Binary("min", Load(self.draw(st.sampled_from((*self.inputs, self.output))), (i32(2),), self.element), i32(5))
         if kind == "outer" and self.indexes:
             return Binary("min", Binary("add", self.indexes[-1], i32(1)), i32(self.draw(_BOUNDS)))
         return {"n": Var(N, DType.I32), "m": Var(M, DType.I32)}.get(kind, i32(self.draw(_BOUNDS)))
 
     def loop(self, name: str, hi: Expr, body: list[Stmt], x: Sym | None = None) -> For:
         return For(x or Sym(name), DType.I32, i32(0), hi, i32(1), tuple(body))
+
+    def counted(self, x: Sym, hi: Expr, body: list[Stmt]) -> For:
+        """A loop that may start above 0 and take longer steps."""
+        lo, step = self.draw(st.sampled_from(((0, 1), (0, 1), (0, 1), (2, 1), (0, 3))))
+        return For(x, DType.I32, i32(lo), hi, i32(step), tuple(body))
 
     def nest(self, depth: int) -> list[Stmt]:
         kind = self.pick("loop", "loop", "loop", "blocks", "flat") if depth else "leaf"
@@ -98,7 +129,7 @@ class _Draw:
             x = Sym(self.pick("i", "j", "row"))
             hi = self.bound()
             self.indexes.append(Var(x, DType.I32))
-            out = [self.loop("", hi, self.nest(depth - 1), x)]
+            out = [self.counted(x, hi, self.nest(depth - 1))]
         elif kind == "blocks":
             out = self.blocks(depth)
         else:
@@ -124,8 +155,10 @@ class _Draw:
 
     def leaf(self) -> list[Stmt]:
         out: list[Stmt] = []
+        if self.indexes and self.draw(st.integers(0, 7)) == 0:
+            out.append(If(self.condition(), (Continue(),)))
         for _ in range(self.draw(st.integers(1, 2))):
-            kind = self.pick("store", "store", "let", "reduce", "if", "array")
+            kind = self.pick("store", "store", "let", "reduce", "if", "array", "far")
             if kind == "let":
                 let = Let(Sym("v"), self.value())
                 out.append(let)
@@ -134,11 +167,25 @@ class _Draw:
                 out += self.reduction()
             elif kind == "array":
                 out += self.array()
+            elif kind == "far":
+                out.append(self.far())
             elif kind == "if":
                 out.append(If(self.condition(), (self.store(),), (self.store(),) if self.draw(st.booleans()) else ()))
             else:
                 out.append(self.store())
         return [*out, self.store()]
+
+    def far(self) -> If:
+        """Loads that are in bounds only under their condition: at an index all iterations share, or at one that is loaded."""
+        n = Var(N, DType.I32)
+        x = self.indexes[-1] if self.indexes else i32(0)
+        shared = Load(self.inputs[0], (Binary("sub", n, i32(1)),), self.element)
+        if self.element is DType.I32 and self.draw(st.booleans()):
+            near = Binary("lt", Binary("mul", x, i32(SIZE // 8)), i32(SIZE))
+            j = Let(Sym("j"), Load(self.inputs[1], (Binary("mul", x, i32(SIZE // 8)),), self.element))
+            value = Binary("add", Load(self.inputs[0], (Var(j.sym, DType.I32),), self.element), Var(j.sym, DType.I32))
+            return If(near, (j, Store(self.output, (self.own_index(),), value)))
+        return If(Binary("lt", x, n), (Store(self.output, (self.own_index(),), shared),))
 
     def store(self) -> Store:
         index = self.own_index()

@@ -178,6 +178,11 @@ SPECULATION = [
     "    s[] = (s[]:f32 + A[(k:i32 + x:i32)]:f32)\n  }\n  C[x:i32] = s[]:f32\n}",
     # a continue of the loop itself
     "for x: i32 in 0i32..37i32 step 1i32 {\n  if (n:i32 > 5i32) {\n    continue\n  }\n  C[x:i32] = 5.0f32\n}",
+    # a private array of which some lanes are never written
+    "for x: i32 in 0i32..5i32 step 1i32 {\n  alloc t: f32[2i32] local\n  t[0i32] = A[x:i32]:f32\n"
+    "  C[x:i32] = select((t[0i32]:f32 < 0.0f32), t[0i32]:f32, 1.0f32)\n}",
+    "for x: i32 in 0i32..37i32 step 1i32 {\n  alloc t: f32[2i32] local\n  if (A[x:i32]:f32 > 0.0f32) {\n    t[0i32] = A[x:i32]:f32\n"
+    "    C[x:i32] = select((t[0i32]:f32 < 1.0f32), t[0i32]:f32, 1.0f32)\n  }\n}",
     # negative counts
     "for x: i32 in m:i32..n:i32 step 1i32 {\n  C[(x:i32 + 3i32)] = A[(x:i32 + 3i32)]:f32\n}",
 ]
