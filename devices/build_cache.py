@@ -21,7 +21,7 @@ from devices.device import Build
 from devices.sandbox import Ending, Limits, cache_root, file_lock, run_command
 from devices.status import Status
 
-FORMAT = "2"  # part of every key: raise it when the layout of a build folder changes
+FORMAT = "3"  # part of every key: raise it when the layout of a build folder changes
 
 
 @dataclass(frozen=True, slots=True)

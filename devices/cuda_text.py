@@ -1,10 +1,9 @@
 """Rewrites CUDA source text so that a C++ compiler takes it together with the emulator's headers. Lines stay where they are.
 
 Three things of CUDA are not C++ (nor macros): a launch ``k<<<...>>>(...)`` becomes a call, a ``__shared__`` declaration becomes a
-reference into
-the block's memory, and a ``cudaMalloc`` carries the name of its variable for reports. Everything is found in a copy of the text in which
-comments
-and literals are blanked, so that what is quoted is left alone. What is not recognised stays as it is: the compiler then names it.
+reference into the block's memory, and a ``cudaMalloc`` carries the name of its variable for reports. Everything is found in a copy of the
+text in which comments and literals are blanked, so that what is quoted is left alone. What is not recognised stays as it is: the compiler
+then names it.
 """
 
 from __future__ import annotations
@@ -25,71 +24,9 @@ _ALIGNMENT = re.compile(
 
 # functions of <math.h>, <stdlib.h>, <string.h> and <stdio.h> that kernels are named after
 C_NAMES = frozenset(
-    [
-        "abs",
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atan",
-        "atan2",
-        "atanh",
-        "cbrt",
-        "ceil",
-        "copysign",
-        "cos",
-        "cosh",
-        "div",
-        "erf",
-        "erfc",
-        "exp",
-        "exp10",
-        "exp2",
-        "expm1",
-        "fabs",
-        "fdim",
-        "floor",
-        "fma",
-        "fmax",
-        "fmin",
-        "fmod",
-        "frexp",
-        "hypot",
-        "index",
-        "ldexp",
-        "lgamma",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "logb",
-        "modf",
-        "pow",
-        "rint",
-        "round",
-        "scalbn",
-        "sin",
-        "sincos",
-        "sinh",
-        "sqrt",
-        "tan",
-        "tanh",
-        "tgamma",
-        "trunc",
-        "y0",
-        "y1",
-        "j0",
-        "j1",
-        "gamma",
-        "drem",
-        "significand",
-        "remove",
-        "rename",
-        "random",
-        "exit",
-        "malloc",
-        "free",
-    ]
+    """abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh div erf erfc exp exp10 exp2 expm1 fabs fdim floor fma fmax
+    fmin fmod frexp hypot index ldexp lgamma log log10 log1p log2 logb modf pow rint round scalbn sin sincos sinh sqrt tan tanh tgamma
+    trunc y0 y1 j0 j1 gamma drem significand remove rename random exit malloc free""".split()
 )
 
 

@@ -1,8 +1,7 @@
 """CUDA without a GPU: the source text itself, compiled by g++ against the emulator's headers and linked with its prebuilt runtime.
 
 What is always checked: bounds of every buffer and shared array by guard regions, copies and frees, launch limits, convergence of barriers
-and
-warp operations, deadlock. What is not is stated in ``emulator/README.md``. Races show as a difference between orders of the threads:
+and warp operations, deadlock. What is not is stated in ``emulator/README.md``. Races show as a difference between orders of the threads:
 each case is run forwards and in another order, the first case in all three.
 """
 
@@ -67,14 +66,14 @@ class EmulatedCuda:
         key = digest(
             [
                 FORMAT,
-                "emulated_cuda, sections, headers",
+                "emulated_cuda",
                 version,
                 *flags,
                 name,
                 program.text,
                 text,
                 glue,
-                *sorted(program.headers.values()),
+                *(part for item in sorted(program.headers.items()) for part in item),
                 tree_digest(INCLUDE),
                 *objects,
             ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from devices.build_cache import FORMAT, Step, build_once, compiler_version, digest, shared_object
+from devices.cuda_text import rename_definitions, renamed_entry
 from devices.device import Build, Program, Run, Timing
 from devices.harness import RUNTIME, RUNTIME_HEADERS, Plan, Settings, execute, glue_text, measure
 from devices.sandbox import cache_root, file_lock
@@ -64,20 +65,23 @@ class NativeCpu:
         if program.launch is not None:
             return Build(Status.UNSUPPORTED, "", None, "a bare kernel has no launch on a CPU")
         name = safe_filename(program.filename, ".c")
+        text, renamed = rename_definitions(program.text)
+        entry = renamed_entry(program.entry) if program.entry in renamed else program.entry
         try:
-            glue = glue_text(program, name, program.entry)
+            glue = glue_text(program, name, entry)
         except ValueError as error:
             return Build(Status.UNSUPPORTED, "", None, str(error))
         main, memory = harness_objects()
         flags = self.flags(program)
-        key = digest([FORMAT, "native", version, *flags, name, program.text, glue, str(main), str(memory), cpu_flags()])
+        headers = [part for item in sorted(program.headers.items()) for part in item]
+        key = digest([FORMAT, "native", version, *flags, name, text, glue, *headers, str(main), str(memory), cpu_flags()])
+        libraries = (*(("-lmvec",) if has_mvec() else ()), "-lm")
         steps = [
-            Step((COMPILER, *flags, "-c", "{out}/xp_glue.cpp", "-o", "{out}/xp_glue.o")),
-            Step((COMPILER, "-fopenmp", "{out}/xp_glue.o", str(main), str(memory), "-lmvec", "-lm", "-o", "{out}/program"))
-            if has_mvec()
-            else Step((COMPILER, "-fopenmp", "{out}/xp_glue.o", str(main), str(memory), "-lm", "-o", "{out}/program")),
+            Step((COMPILER, *flags, "-I", "{out}", "-c", "{out}/xp_glue.cpp", "-o", "{out}/xp_glue.o")),
+            Step((COMPILER, "-fopenmp", "{out}/xp_glue.o", str(main), str(memory), *libraries, "-o", "{out}/program")),
         ]
-        return build_once(key, {name: program.text, "xp_glue.cpp": glue, "alignment": str(alignment_of(program))}, steps, BUILD_TIMEOUT)
+        files = {**program.headers, name: text, "xp_glue.cpp": glue, "alignment": str(alignment_of(program))}
+        return build_once(key, files, steps, BUILD_TIMEOUT)
 
     def run(self, build: Build, cases: tuple[TestCase, ...], timeout: float) -> tuple[Run, ...]:
         if build.path is None:

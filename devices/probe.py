@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devices.native_cpu import COMPILER, cpu_flags
+from devices.nvidia_gpu import has_gpu
 from devices.sandbox import run_command, workspace
 
 AVX512 = ("avx512f", "avx512vl", "avx512bw", "avx512dq")
@@ -55,8 +56,8 @@ def _emulated_cuda() -> DeviceReport:
 
 
 def _gpu() -> DeviceReport:
-    present = Path("/dev/nvidia0").exists()
-    detail = "found" if present else "no /dev/nvidia0"
+    present = has_gpu()
+    detail = "found" if present else "no /dev/nvidia0, or nvidia-smi lists none"
     return DeviceReport("nvidia gpu", "hardware", present, detail, "CUDA sources run on the emulator instead")
 
 

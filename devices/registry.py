@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from devices import nvidia_gpu
 from devices.device import Device
 from devices.emulated_cuda import EmulatedCuda
 from devices.native_cpu import NativeCpu
+from devices.nvidia_gpu import NvidiaGpu
 from synth.errors import UnsupportedError, UsageError
 from synth.spec import SPECS, find_spec
 
@@ -24,6 +26,10 @@ def find_device(dialect: str, target: str | None = None, prefer: str | None = No
         if prefer == "emulated":
             raise UnsupportedError("there is no emulator of the CPU", hint="use the hardware device")
         return NativeCpu(spec, reference=oracle)
-    if spec.dialect == "cuda" and prefer != "hardware":
+    if spec.dialect == "cuda":
+        if prefer != "emulated" and nvidia_gpu.is_available():
+            return NvidiaGpu(spec, oracle)
+        if prefer == "hardware":
+            raise UnsupportedError("there is no NVIDIA GPU with nvcc on this machine", hint="use the emulated device")
         return EmulatedCuda(spec)
     raise UnsupportedError(f"there is no device for dialect {dialect}")

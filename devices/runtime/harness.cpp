@@ -131,6 +131,7 @@ void run_case(const CaseHeader& c, const Argument* arguments) {
   xp_entry(call.pointers);
   if (xp::finish_device) xp::finish_device();
   xp::record->seconds = now() - start;
+  if (xp::collect_results) xp::collect_results();
   xp::check_all_red_zones();
   for (u64 i = 0; i < c.arguments; i++)
     if (arguments[i].is_buffer) memcpy(output + arguments[i].out_offset, call.pointers[i], arguments[i].bytes);
@@ -166,6 +167,7 @@ void time_case(const Header& h, const CaseHeader& c, const Argument* arguments) 
     xp::record->sample[samples++] = seconds;
     if (now() - begin > budget && samples >= 1) break;
   }
+  if (xp::collect_results) xp::collect_results();
   xp::record->samples = samples;
   for (u64 i = 0; i < c.arguments; i++)
     if (arguments[i].is_buffer) memcpy(output + arguments[i].out_offset, call.pointers[i], arguments[i].bytes);

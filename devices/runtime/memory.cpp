@@ -19,6 +19,7 @@ Options options;
 Record* record;
 void (*describe_position)(char*, unsigned long);
 void (*finish_device)();
+void (*collect_results)();
 
 namespace {
 

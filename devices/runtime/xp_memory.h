@@ -53,8 +53,10 @@ void check_all_red_zones();
 
 // Set by an emulator: writes where execution is ("block (0,0,0) thread (3,0,0) of kernel k") into a buffer of the given size.
 extern void (*describe_position)(char* text, unsigned long size);
-// Set by an emulator: called after the entry returned, before results are taken.
+// Set by a device that works asynchronously: waits for it. Called after the entry returned, inside the clock of a timing.
 extern void (*finish_device)();
+// Set by a device with memory of its own: fetches results into the buffers, outside the clock of a timing.
+extern void (*collect_results)();
 // Gives the calling thread a signal stack of its own, so that a stack overflow can be reported.
 void use_signal_stack();
 
