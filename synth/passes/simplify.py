@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from synth.analysis.linear import Env, module_env
-from synth.analysis.polynomial import Poly, const_poly
+from synth.analysis.polynomial import Poly, atom_poly, const_poly
 from synth.analysis.speculation import is_harmless
 from synth.ir.builder import cast, const
 from synth.ir.dtypes import DType
@@ -26,9 +26,11 @@ from synth.ir.traversal import (
 )
 from synth.passes.arithmetic import is_integer, simplified, write
 from synth.passes.base import Legal, Verdict
+from synth.passes.operand_order import ordered
 from synth.spec import DeviceSpec
 
 ROUNDS = 4
+THREADS = frozenset({"tx", "ty", "tz", "bx", "by", "bz"})  # what recovered loops are called
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Simplify:
         for _ in range(ROUNDS):
             body = _body(module.body, module_env(module))
             body = _without_dead(body, module)
+            body = ordered(dataclasses.replace(module, body=body)).body
             if body == module.body:
                 break
             module = dataclasses.replace(module, body=body)
@@ -120,6 +123,7 @@ def _loop(loop: For, env: Env) -> Body:
     narrow = _narrow_loop(loop, env)
     if narrow is not None:
         loop = narrow
+    loop = _named_by_program(loop, env)
     inner = env.with_loop(loop)
     loop = dataclasses.replace(loop, body=_body(loop.body, inner))
     outside = _guard_moved_out(loop)
@@ -162,6 +166,18 @@ def _leaves(body: Body) -> bool:
     from synth.ir.grammar import Break, Continue
 
     return any(isinstance(s, Break | Continue) for s in walk(body))
+
+
+def _named_by_program(loop: For, env: Env) -> For:
+    """A loop over threads, blocks or a part of an index has the name that the program gives to its variable, if it gives one."""
+    if loop.axis is not None or not (loop.sym.name in THREADS or "." in loop.sym.name):
+        return loop
+    inside, x = env.with_loop(loop), Var(loop.sym, loop.dtype)
+    for s in walk(loop.body):
+        if isinstance(s, Let) and is_integer(s.value) and s.sym.name not in THREADS and inside.normal(s.value) == atom_poly(x):
+            sym = s.sym.fresh()
+            return dataclasses.replace(loop, sym=sym, body=substitute(loop.body, {loop.sym: Var(sym, loop.dtype)}))
+    return loop
 
 
 def _narrow_loop(loop: For, env: Env) -> For | None:

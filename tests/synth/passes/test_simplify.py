@@ -37,7 +37,7 @@ def test_constants_fold(expression: str, simplified: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["(A[0i32]:f32 + 0.0f32)", "(A[0i32]:f32 * 0.0f32)", "(A[0i32]:f32 - A[0i32]:f32)", "(A[0i32]:f32 / 3.0f32)"]
+    "expression", ["(0.0f32 + A[0i32]:f32)", "(0.0f32 * A[0i32]:f32)", "(A[0i32]:f32 - A[0i32]:f32)", "(A[0i32]:f32 / 3.0f32)"]
 )
 def test_floats_are_left_alone_where_rounding_signs_or_nans_matter(expression: str) -> None:
     assert expression in simple(f"C[0i32] = {expression}")
@@ -108,3 +108,20 @@ def test_nested_conditions_are_one() -> None:
 def test_it_proposes_itself_only_where_it_changes_something() -> None:
     m = Simplify().apply(module("for i: i32 in 0i32..8i32 step 1i32 {\n  if (i:i32 < 5i32) {\n    C[i:i32] = 1.0f32\n  }\n}"), SPEC)
     assert Simplify.space(m, SPEC) == ()
+
+
+def test_operands_have_one_order() -> None:
+    one = simple("C[0i32] = ((A[0i32]:f32 * 2.0f32) + max(B[1i32]:f32, A[1i32]:f32))")
+    two = simple("C[0i32] = (max(A[1i32]:f32, B[1i32]:f32) + (2.0f32 * A[0i32]:f32))")
+    assert one == two
+
+
+def test_comparisons_of_floats_have_one_direction() -> None:
+    one = simple("if (A[0i32]:f32 > B[0i32]:f32) {\n  C[0i32] = 1.0f32\n}")
+    two = simple("if (B[0i32]:f32 < A[0i32]:f32) {\n  C[0i32] = 1.0f32\n}")
+    assert one == two
+
+
+def test_loops_over_threads_take_the_name_of_the_variable() -> None:
+    text = simple("for tx: i32 in 0i32..8i32 step 1i32 {\n  let row = (tx:i32 + 0i32)\n  C[row:i32] = 1.0f32\n}")
+    assert "for row: i32" in text
