@@ -2,9 +2,9 @@
 
 A *step* is the part of a kernel that runs without barriers in between: a simple statement, or a whole compound one that contains none. An
 *interval* is what all threads of a block may do from one barrier (or the start) to the next: a path through the control flow around the
-barriers, which all threads take together, since barriers stand where control is uniform (checked elsewhere). So two steps can race only if some
-interval has both; and in an interval the threads are in known iterations of the loops that contain barriers, and at the same assignments
-of uniform variables made along the path.
+barriers, which all threads take together, since barriers stand where control is uniform (checked elsewhere). So two steps can race only if
+some interval has both; and in an interval the threads are in known iterations of the loops that contain barriers, and at the same
+assignments of uniform variables made along the path.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from synth.ir.builder import int_value
 from synth.ir.grammar import Body, Break, Continue, For, If, Launch, Scope, Stmt, Store, Sym, Sync, While
 from synth.ir.traversal import bodies, walk, written_buffers
 
@@ -141,7 +142,7 @@ class _Walker:
             return self.body(loop.body, self._header(loop, opened, frame), frame).normal
         inner = (*frame, loop)
         pending = self._header(loop, opened, frame)
-        left, seen = set(pending), set(pending)
+        left, seen = set() if _runs(loop) else set(pending), set(pending)
         while pending:
             flow = self.body(loop.body, pending, inner)
             again = flow.normal | flow.continues
@@ -153,6 +154,14 @@ class _Walker:
             if len(seen) > MAX_OPEN:
                 raise _TooMany
         return {_outside(o, id(loop)) for o in left}
+
+
+def _runs(loop: For | While) -> bool:
+    """Whether a loop surely has an iteration."""
+    if isinstance(loop, While):
+        return False
+    lo, hi = int_value(loop.lo), int_value(loop.hi)
+    return lo is not None and hi is not None and lo < hi
 
 
 def _with(o: Interval, key: int) -> Interval:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from synth.analysis.ranges import Range, type_range
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Alloc, Body, Call, Expr, Let, Load, Space, Store, Sym, Var
-from synth.ir.traversal import bodies, walk, walk_expr
+from synth.ir.evaluation import meaning
+from synth.ir.grammar import Alloc, Body, Call, Const, Expr, Let, Load, Space, Store, Sym, Var, While
+from synth.ir.memory import InterpreterError
+from synth.ir.traversal import bodies, rewrite_expr, walk, walk_expr
+from synth.ir.values import UndefinedOperation
 
 if TYPE_CHECKING:
     from synth.analysis.env import Env
@@ -106,3 +109,78 @@ def _stores(body: Body, env: Env) -> Iterator[tuple[Store, Env]]:
         for branch, inner in enumerate(bodies(stmt)):
             yield from _stores(inner, step_into(env, stmt, branch))
         env = following(env, stmt)
+
+
+# ------------------------------------------------------------------------------------------------------ sets of values
+
+MAX_VALUES = 32
+
+
+# From the initial literals, every store is applied to every value found so far, until nothing is new. A store in a ``while`` that is the
+# only one of its variable there finds the value that the condition was evaluated with.
+def scalar_values(body: Body, scalars: frozenset[Sym]) -> dict[Sym, tuple[int, ...]]:
+    """All values that some mutable scalars ever hold, where these are few and follow from literals and themselves: halved and doubled
+    strides."""
+    stores: dict[Sym, list[tuple[Store, Expr | None]]] = {s: [] for s in scalars}
+    for store, cond in _guarded(body, None):
+        if store.buf in stores:
+            stores[store.buf].append((store, cond))
+    found: dict[Sym, tuple[int, ...]] = {}
+    for alloc in _scalars(body):
+        if alloc.sym in stores:
+            values = _closure(alloc, stores[alloc.sym])
+            if values:
+                found[alloc.sym] = tuple(sorted(values))
+    return found
+
+
+def _guarded(body: Body, cond: Expr | None) -> Iterator[tuple[Store, Expr | None]]:
+    """Stores with the condition of the innermost loop around them, when they are its only one to their variable."""
+    written = [s.buf for s in walk(body) if isinstance(s, Store)]
+    for stmt in body:
+        if isinstance(stmt, Store):
+            yield stmt, cond if written.count(stmt.buf) == 1 else None
+        elif isinstance(stmt, While):
+            yield from _guarded(stmt.body, stmt.cond)
+        else:
+            for inner in bodies(stmt):
+                yield from _guarded(inner, None)
+
+
+def _closure(alloc: Alloc, stores: list[tuple[Store, Expr | None]]) -> set[int] | None:
+    values = {int(c.value) for c in alloc.init or ()}
+    pending: list[int | None] = [None, *values]
+    while pending:
+        v = pending.pop()
+        for store, cond in stores:
+            if (v is None) == _loads(store.value) or (v is not None and cond is not None and _value(cond, alloc.sym, v) is False):
+                continue
+            new = _value(store.value, alloc.sym, v)
+            if not isinstance(new, int) or len(values) > MAX_VALUES:
+                return None
+            if new not in values:
+                values.add(new)
+                pending.append(new)
+    return values
+
+
+def _loads(expr: Expr) -> bool:
+    return any(isinstance(e, Load) for e in walk_expr(expr))
+
+
+def _value(expr: Expr, buf: Sym, value: int | None) -> int | bool | None:
+    """The value of an expression whose only unknown is one variable; None where it has others or no value."""
+
+    def one(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.buf == buf and value is not None and isinstance(e.type, DType):
+            return Const(value, e.type)
+        return e
+
+    closed = rewrite_expr(expr, one)
+    if any(isinstance(e, Var | Load) for e in walk_expr(closed)):
+        return None
+    try:
+        result = meaning(closed)({})
+    except (UndefinedOperation, InterpreterError):
+        return None
+    return result if isinstance(result, int) else None

@@ -30,8 +30,13 @@ def earn_l0(source: Module, result: Module, spec: DeviceSpec) -> Finding:
         details[f"{name}_bounds"] = {"proved": len(found) - len(unknown), "unknown": len(unknown)}
         open_points += [_bounds_words(name, f) for f in unknown]
     races = check_races(source)
-    details["source_races"] = {"pairs_proved": races.proved, "unknown": len(races.unknown), "same_value": len(races.same_value)}
-    open_points += [f"source: {words}" for words in races.unknown]
+    details["source_races"] = {
+        "pairs_proved": races.proved,
+        "unknown": len(races.unknown),
+        "same_value": len(races.same_value),
+        "divergent_barriers": len(races.divergent),
+    }
+    open_points += [f"source: {words}" for words in (*races.divergent, *races.unknown)]
     loops = [s for s in walk(result.body) if isinstance(s, For) and s.axis in (Axis.OMP, Axis.SIMD)]
     dependent = [(s, independent_iterations(result, s)) for s in loops]
     details["result_parallel_loops"] = {"proved": sum(1 for _, p in dependent if p), "unknown": sum(1 for _, p in dependent if not p)}
