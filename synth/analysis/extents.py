@@ -10,7 +10,7 @@ the module, where they are visible.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
 
 from synth.analysis.access import Access, accesses
@@ -18,9 +18,29 @@ from synth.analysis.linear import Env, entry_env, to_expr
 from synth.analysis.polynomial import Monomial, Poly, atom_poly, const_poly
 from synth.errors import UnsupportedError
 from synth.ir.builder import const
-from synth.ir.dtypes import DType
-from synth.ir.grammar import Alloc, Axis, Binary, Expr, For, Load, Module, Param, Role, Sym, Var
-from synth.ir.traversal import walk, walk_expr
+from synth.ir.dtypes import DType, scalar
+from synth.ir.grammar import (
+    Alloc,
+    Axis,
+    Binary,
+    Body,
+    Break,
+    Continue,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Module,
+    Param,
+    Return,
+    Role,
+    Store,
+    Sym,
+    Var,
+    While,
+)
+from synth.ir.traversal import bodies, walk, walk_expr, written_buffers
 
 MAX_WIDE_SIZE = 1 << 30  # elements: a 64-bit size is taken to leave room for 32-bit indexes, as the sources that have them do
 
@@ -35,7 +55,9 @@ def complete_params(module: Module) -> Module:
     found: dict[Sym, list[Access]] = {}
     for access in accesses(module.body, env):
         found.setdefault(access.buf, []).append(access)
-    params = tuple(_completed(p, found.get(p.sym, []), module) if p.is_buffer else p for p in module.params)
+    lets = {s.sym: s.value for s in walk(module.body) if isinstance(s, Let)}
+    conditional = set(_conditional_writes(module.body, lets))
+    params = tuple(_completed(p, found.get(p.sym, []), module, conditional) if p.is_buffer else p for p in module.params)
     return assume_sizes(dataclasses.replace(module, params=params))
 
 
@@ -62,12 +84,12 @@ def assume_sizes(module: Module) -> Module:
     return dataclasses.replace(module, assumes=(*module.assumes, *(w for w in wanted if w not in module.assumes)))
 
 
-def _completed(param: Param, found: list[Access], module: Module) -> Param:
+def _completed(param: Param, found: list[Access], module: Module, conditional: set[Sym]) -> Param:
     role = param.role
     if role is Role.UNKNOWN:
         reads, writes = any(not a.is_write for a in found), any(a.is_write for a in found)
         role = Role.INOUT if reads and writes else Role.OUT if writes else Role.IN
-        if role is Role.OUT and any(_is_conditional(a) for a in found if a.is_write):
+        if role is Role.OUT and param.sym in conditional:
             role = Role.INOUT
     if param.shape:
         return dataclasses.replace(param, role=role)
@@ -98,9 +120,26 @@ def _larger(kept: list[Poly], new: Poly, env: Env) -> list[Poly]:
     return [*(k for k in kept if not base.never_negative(new - k)), new]
 
 
-def _is_conditional(access: Access) -> bool:
-    """Whether a data-dependent condition decides if the write happens, so that old contents may remain."""
-    return any(isinstance(x, Load) for f in access.env.facts for a in f.atoms() for x in walk_expr(a))
+def _conditional_writes(body: Body, lets: Mapping[Sym, Expr], under: bool = False) -> Iterator[Sym]:
+    """Buffers of which some write happens or not depending on data, so that old contents may remain."""
+    for stmt in body:
+        if under or (isinstance(stmt, Store) and any(_is_data(i, lets) for i in stmt.index)):
+            yield from written_buffers((stmt,))
+            continue
+        asked = [stmt.cond] if isinstance(stmt, If | While) else [stmt.lo, stmt.hi] if isinstance(stmt, For) else []
+        decided = any(_is_data(e, lets) for e in asked)
+        for inner in bodies(stmt):
+            yield from _conditional_writes(inner, lets, decided)
+        under = decided and any(isinstance(s, Break | Continue | Return) for s in walk((stmt,)))
+
+
+def _is_data(expr: Expr, lets: Mapping[Sym, Expr]) -> bool:
+    """Whether a condition, a bound or an index looks at elements of arrays, or at floating-point values, which come from them. Mutable integers may be counters."""
+    return any(
+        (isinstance(e, Load) and (bool(e.index) or scalar(e.type).is_float))
+        or (isinstance(e, Var) and (scalar(e.type).is_float or (e.sym in lets and _is_data(lets[e.sym], lets))))
+        for e in walk_expr(expr)
+    )
 
 
 def upper_bound(env: Env, poly: Poly, scalars: set[Sym]) -> Poly | None:

@@ -2,8 +2,8 @@
 
 A *step* is the part of a kernel that runs without barriers in between: a simple statement, or a whole compound one that contains none. An
 *interval* is what all threads of a block may do from one barrier (or the start) to the next: a path through the control flow around the
-barriers, which all threads take together, since barriers stand where control is uniform (checked elsewhere). So two steps can race only if
-some interval has both; and in an interval the threads are in known iterations of the loops that contain barriers, and at the same
+barriers, which all threads take together, since barriers stand where control is uniform (checked elsewhere). So two steps can race
+only if some interval has both; and in an interval the threads are in known iterations of the loops that contain barriers, and at the same
 assignments of uniform variables made along the path.
 """
 
