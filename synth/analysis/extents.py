@@ -89,8 +89,8 @@ def _completed(param: Param, found: list[Access], module: Module, conditional: s
     if role is Role.UNKNOWN:
         reads, writes = any(not a.is_write for a in found), any(a.is_write for a in found)
         role = Role.INOUT if reads and writes else Role.OUT if writes else Role.IN
-        if role is Role.OUT and param.sym in conditional:
-            role = Role.INOUT
+    if role is Role.OUT and param.sym in conditional:
+        role = Role.INOUT
     if param.shape:
         return dataclasses.replace(param, role=role)
     if not found:
@@ -134,7 +134,8 @@ def _conditional_writes(body: Body, lets: Mapping[Sym, Expr], under: bool = Fals
 
 
 def _is_data(expr: Expr, lets: Mapping[Sym, Expr]) -> bool:
-    """Whether a condition, a bound or an index looks at elements of arrays, or at floating-point values, which come from them. Mutable integers may be counters."""
+    """Whether a condition, a bound or an index looks at elements of arrays, or at floating-point values, which come from them. Mutable
+    integers may be counters."""
     return any(
         (isinstance(e, Load) and (bool(e.index) or scalar(e.type).is_float))
         or (isinstance(e, Var) and (scalar(e.type).is_float or (e.sym in lets and _is_data(lets[e.sym], lets))))
