@@ -2,14 +2,15 @@
 
 What is always checked: bounds of every buffer and shared array by guard regions, copies and frees, launch limits, convergence of barriers
 and warp operations, deadlock. What is not is stated in ``emulator/README.md``. Races show as a difference between orders of the threads:
-each case is run forwards and in another order, the first case in all three.
+the first case of each set of sizes is run forwards, backwards and shuffled; the others forwards.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from devices.device import Build, Program, Run, Timing
 from devices.harness import RUNTIME, RUNTIME_HEADERS, Plan, Settings, execute, glue_text, measure
 from devices.native_cpu import BUILD_TIMEOUT, COMPILER, POISONS, RUNTIME_FLAGS, harness_objects, safe_filename
 from devices.status import Status
-from synth.evidence.cases import Array, TestCase
+from synth.evidence.cases import Array, BufferArg, TestCase
 from synth.ir.grammar import Space
 from synth.spec import DeviceSpec
 
@@ -38,6 +39,7 @@ OPT_IN_SHARED_BYTES = {"sm_70": 96 * 1024, "sm_80": 163 * 1024, "sm_90": 227 * 1
 _VECTOR_TYPE = re.compile(
     r"\b(?:u?(?:char|short|int|long|longlong)|float|double)[24]\b|\bhalf2\b|__half2\b|__nv_bfloat162\b|reinterpret_cast"
 )
+_MEETING = re.compile(r"__shared__|__sync|__shfl|__(?:any|all|ballot|match|reduce)\w*_sync|\batomic[A-Z]|cooperative_groups|\bvolatile\b")
 _ATOMIC = re.compile(r"\batomic[A-Z]\w*\s*\(")
 
 
@@ -66,7 +68,7 @@ class EmulatedCuda:
         key = digest(
             [
                 FORMAT,
-                "emulated_cuda",
+                "emulated_cuda 2",
                 version,
                 *flags,
                 name,
@@ -78,7 +80,7 @@ class EmulatedCuda:
                 *objects,
             ]
         )
-        files = {**program.headers, name: text, "xp_glue.cpp": glue, "facts": _facts(program)}
+        files = {**program.headers, name: text, "xp_glue.cpp": glue, "facts": _Facts.of(program).to_json()}
         include = ("-x", "c++", "-I", str(INCLUDE), "-I", "{out}", "-idirafter", str(PARSE_ONLY), "-include", "cuda_runtime.h")
         steps = [
             Step((COMPILER, *flags, *include, "-ffunction-sections", "-c", "{out}/xp_glue.cpp", "-o", "{out}/xp_glue.o")),
@@ -100,48 +102,76 @@ class EmulatedCuda:
     def run(self, build: Build, cases: tuple[TestCase, ...], timeout: float) -> tuple[Run, ...]:
         if build.path is None:
             return tuple(Run(build.status, {}, build.log) for _ in cases)
-        alignment, has_atomics, settings = self._settings(build.path)
+        facts, settings = self._settings(build.path)
         planned: list[tuple[int, Plan]] = []
-        for index in range(len(cases)):
-            for order in self._orders_of(index):
-                planned.append((index, Plan(order, index % 2, POISONS[index % 2], alignment)))
+        seen: set[tuple[int, ...]] = set()
+        for index, case in enumerate(cases):
+            sizes = tuple(a.count if isinstance(a, BufferArg) else 0 for a in case.args)
+            orders = self._orders(facts) if sizes not in seen else self.orders[:1]
+            seen.add(sizes)
+            planned += [(index, Plan(order, index % 2, POISONS[index % 2], facts.alignment)) for order in orders]
         done = execute(build.path, cases, planned, settings, timeout)
         runs: list[Run] = []
         for index in range(len(cases)):
             mine = [(plan.order, run) for (case, plan), run in zip(planned, done, strict=True) if case == index]
-            runs.append(_judge(mine, has_atomics))
+            runs.append(_judge(mine, facts.has_atomics))
         return tuple(runs)
 
-    def _orders_of(self, index: int) -> tuple[int, ...]:
-        if index == 0 or len(self.orders) < 3:
-            return self.orders
-        return (self.orders[0], self.orders[1 + index % (len(self.orders) - 1)])
+    def _orders(self, facts: _Facts) -> tuple[int, ...]:
+        """The orders that tell a race. Where threads never wait for each other, each runs to its end before the next one starts: backwards
+        then turns every pair around, and a shuffle shows nothing new."""
+        return self.orders if facts.threads_meet else self.orders[:2]
 
     def time(self, build: Build, case: TestCase, timeout: float) -> Timing:
         """Seconds of the emulation, which say nothing about a GPU."""
         if build.path is None:
             return Timing(build.status, (), "", build.log)
-        _, _, settings = self._settings(build.path)
+        _, settings = self._settings(build.path)
         timing, _ = measure(build.path, case, settings, timeout)
         return replace(timing, protocol=f"emulation, not a speed: {timing.protocol}")
 
-    def _settings(self, program: Path) -> tuple[int, bool, Settings]:
-        alignment, has_atomics, is_kernel, *devices = (program.parent / "facts").read_text().split()
+    def _settings(self, program: Path) -> tuple[_Facts, Settings]:
+        facts = _Facts.from_json((program.parent / "facts").read_text())
         spec = self.spec
         opt_in = OPT_IN_SHARED_BYTES.get(spec.name, spec.shared_bytes)
-        limits = (
-            spec.max_threads_per_block,
-            *spec.max_block,
-            *spec.max_grid,
-            spec.shared_bytes,
-            opt_in,
-            spec.warp_size,
-            spec.cores,
-            _capability(spec),
-        )
+        per_launch = (spec.max_threads_per_block, *spec.max_block, *spec.max_grid)
+        limits = (*per_launch, spec.shared_bytes, opt_in, spec.warp_size, spec.cores, _capability(spec))
         workers = self.workers or min(16, len(os.sched_getaffinity(0)))
-        spaces = dict.fromkeys(devices, Space.GLOBAL)
-        return int(alignment), has_atomics == "1", Settings(limits, workers, is_kernel == "1", spaces)
+        spaces = dict.fromkeys(facts.device_pointers, Space.GLOBAL)
+        return facts, Settings(limits, workers, facts.is_kernel, spaces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a run must know of the text. ``alignment`` of buffers in bytes; ``threads_meet``: there are barriers, warp operations, shared
+    memory or atomics; ``is_kernel``: the entry is a bare kernel."""
+
+    alignment: int
+    has_atomics: bool
+    threads_meet: bool
+    is_kernel: bool
+    device_pointers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, program: Program) -> _Facts:
+        text = "\n".join([program.text, *program.headers.values(), *program.defines.values()])
+        element = min((p.dtype.bytes for p in program.params if p.is_buffer), default=1)
+        return cls(
+            # vector accesses need their alignment; without them the end of a buffer is exact
+            alignment=16 if _VECTOR_TYPE.search(text) else element,
+            has_atomics=_ATOMIC.search(text) is not None,
+            threads_meet=_MEETING.search(text) is not None,
+            is_kernel=program.launch is not None,
+            device_pointers=tuple(p.sym.name for p in program.params if p.is_buffer and p.space is Space.GLOBAL),
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> _Facts:
+        data = json.loads(text)
+        return cls(**{**data, "device_pointers": tuple(data["device_pointers"])})
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
 
 
 def runtime_objects() -> tuple[Path, ...]:
@@ -164,16 +194,6 @@ def _launch_text(program: Program, entry: str) -> str:
     call = f"[&](auto... xp_a) {{ ::{entry}(xp_a...); }}"
     comma = ", " if program.params else ""
     return f'::xp::configure("{program.entry}", 0, {grid}, {block}, {shape.dynamic_shared_bytes}).run({call}{comma}{{arguments}})'
-
-
-def _facts(program: Program) -> str:
-    """What a run must know of the text: alignment of buffers, whether it uses atomics, whether the entry is a kernel, and device
-    pointers."""
-    element = min((p.dtype.bytes for p in program.params if p.is_buffer), default=1)
-    # vector accesses need their alignment; without them the end of a buffer is exact
-    alignment = 16 if _VECTOR_TYPE.search(program.text) else element
-    devices = [p.sym.name for p in program.params if p.is_buffer and p.space is Space.GLOBAL]
-    return " ".join([str(alignment), str(int(bool(_ATOMIC.search(program.text)))), str(int(program.launch is not None)), *devices])
 
 
 def _judge(runs: list[tuple[int, Run]], has_atomics: bool) -> Run:
