@@ -1,6 +1,12 @@
+import dataclasses
+from typing import get_type_hints
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from synth.errors import IllegalPassError, UsageError
+from synth.passes.base import Pass
 from synth.passes.loop_split import LoopSplit
 from synth.passes.registry import get, names
 from synth.passes.trace import parse_trace, print_trace, replay
@@ -58,3 +64,27 @@ def test_a_wrong_trace_names_the_step_and_what_is_wrong(text: str, words: str) -
 def test_replay_names_the_step_that_is_refused() -> None:
     with pytest.raises(IllegalPassError, match="step 2, unroll"):
         replay(parse_trace("loop_split{site=i, factor=8} | unroll{site=nowhere}"), module(COPY), SPEC)
+
+
+SITES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.]{0,8}(~[2-9])?", fullmatch=True)
+VALUES = {str: SITES, int: st.integers(-(2**40), 2**40), bool: st.booleans()}
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> Pass:
+    """A step of any pass, with any values of its fields."""
+    kind = get(draw(st.sampled_from(names())))
+    hints = get_type_hints(kind)
+    return kind(**{f.name: draw(VALUES[hints[f.name]]) for f in dataclasses.fields(kind)})  # type: ignore[arg-type]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(steps(), max_size=4))
+def test_any_trace_reads_back(trace: list[Pass]) -> None:
+    assert parse_trace(print_trace(trace)) == tuple(trace)
+
+
+@pytest.mark.parametrize("name", names())
+def test_fields_are_of_types_that_print_and_parse(name: str) -> None:
+    kind = get(name)
+    assert {get_type_hints(kind)[f.name] for f in dataclasses.fields(kind)} <= VALUES.keys()  # type: ignore[arg-type]
