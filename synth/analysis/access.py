@@ -18,7 +18,7 @@ class Access:
     included.
 
     ``region`` is set for the operand of a ``Call``, whose extent is what the call touches. ``active`` is the number of leading lanes that a
-    mask leaves active, where the mask says ``lane < active``.
+    mask leaves active, where the mask says ``lane < active``; ``masked``: there is a mask.
     """
 
     buf: Sym
@@ -29,6 +29,7 @@ class Access:
     stmt: Stmt
     region: Region | None = None
     active: Expr | None = None
+    masked: bool = False
 
 
 def accesses(body: Body, env: Env) -> Iterator[Access]:
@@ -46,7 +47,7 @@ def _of_stmt(stmt: Stmt, env: Env) -> Iterator[Access]:
             for e in (*stmt.index, stmt.value, *((stmt.mask,) if stmt.mask is not None else ())):
                 yield from _reads(e, env, stmt)
             count = lanes(stmt.value.type) if stmt.index else 1
-            yield Access(stmt.buf, stmt.index, True, count, env, stmt, None, leading_lanes(stmt.mask, env))
+            yield Access(stmt.buf, stmt.index, True, count, env, stmt, None, leading_lanes(stmt.mask, env), stmt.mask is not None)
         case Call():
             for arg in stmt.args:
                 if isinstance(arg, Region):
@@ -71,7 +72,7 @@ def _reads(expr: Expr, env: Env, stmt: Stmt) -> Iterator[Access]:
             for e in expr_children(expr):
                 yield from _reads(e, env, stmt)
             count = lanes(expr.type) if expr.index else 1
-            yield Access(expr.buf, expr.index, False, count, env, stmt, None, leading_lanes(expr.mask, env))
+            yield Access(expr.buf, expr.index, False, count, env, stmt, None, leading_lanes(expr.mask, env), expr.mask is not None)
         case Select() if lanes(expr.cond.type) == 1:
             yield from _reads(expr.cond, env, stmt)
             yield from _reads(expr.a, env.with_fact(expr.cond), stmt)

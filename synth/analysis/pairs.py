@@ -48,6 +48,14 @@ class _Instance:
     me: Poly  # the number of the iteration
     at: Mapping[Sym, Poly]
     apart: tuple[Poly, ...]
+    lane: Var  # which of its contiguous elements
+    active: Poly | None  # how many elements it touches, None for one
+
+    def touched(self) -> tuple[Poly, ...]:
+        """The index of the element that is touched."""
+        if self.active is None:
+            return self.index
+        return (*self.index[:-1], self.index[-1] + atom_poly(self.lane))
 
 
 # a and b in iterations i != i' of the loop: no element e with e in a(i) and e in b(i'), for all values of what is bound outside the loop
@@ -89,13 +97,11 @@ def _apart(
         written=env.written,
         scalars=env.scalars,
     )
-    slack = Sym("lane")
-    both = both.with_range(slack, Range(-(b.count - 1), a.count - 1))
-    last = len(a.index) - 1
-    pairs = [
-        (x, y - atom_poly(Var(slack, DType.I64)) if d == last and (a.count > 1 or b.count > 1) else y)
-        for d, (x, y) in enumerate(zip(first.index, second.index, strict=True))
-    ]
+    for access, one in ((a, first), (b, second)):
+        if one.active is not None:
+            both = both.with_range(one.lane.sym, Range(0, access.count - 1))
+            both = both.with_nonnegative(one.active - atom_poly(one.lane) - const_poly(1))
+    pairs = list(zip(first.touched(), second.touched(), strict=True))
     distance = first.me - second.me
     if any(_never_equal(both, x, y, distance) for x, y in pairs):
         return True
@@ -215,7 +221,8 @@ def _instance(
             ranges[new.sym] = known
         if sym in inner_loops:
             ranges[_steps(new).sym] = _trips(here, inner_loops[sym])
-    return _Instance(index, facts, ranges, me, at, apart)
+    active = None if access.count == 1 else const_poly(access.count) if access.active is None else moved(here.normal(access.active))
+    return _Instance(index, facts, ranges, me, at, apart, Var(Sym("lane" + mark), DType.I64), active)
 
 
 def _integer_type(atom: Atom) -> DType:

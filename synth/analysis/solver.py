@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from synth.analysis.linear import Env
 from synth.analysis.polynomial import Atom, Monomial, Poly, atom_poly, const_poly
-from synth.ir.grammar import Binary, Const, Expr
+from synth.ir.grammar import Binary, Const, Expr, Sym, Var
 
 START_SECONDS = 20.0
 
@@ -33,10 +33,12 @@ class Proof(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProofResult:
-    """``model`` is a counterexample by printed atom when REFUTED; opaque products make it a hint, not a fact."""
+    """``model`` is a counterexample by printed atom when REFUTED, ``values`` the part of it about symbols; opaque products make it a hint,
+    not a fact."""
 
     proof: Proof
     model: dict[str, int] = field(default_factory=dict)
+    values: dict[Sym, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.proof is Proof.PROVED
@@ -45,14 +47,15 @@ class ProofResult:
 def contradictory(env: Env, nonnegative: Sequence[Poly], zero: Sequence[Poly] = (), *, timeout_ms: int = 2000) -> ProofResult:
     """Whether ``nonnegative >= 0`` and ``zero == 0`` cannot all hold under the ranges and facts of ``env``. PROVED means impossible."""
     writer = _Writer(env)
-    lines = [f"(assert (>= {writer.poly(p)} 0))" for p in (*env.facts, *nonnegative)]
+    lines = [f"(assert (>= {writer.poly(p)} 0))" for p in (*env.facts, *env.current, *nonnegative)]
     lines += [f"(assert (= {writer.poly(p)} 0))" for p in zero]
     text = "\n".join([*writer.declarations(), *lines, "(check-sat)"])
     result, model = _ask(text, timeout_ms)
     if result == "unsat":
         return ProofResult(Proof.PROVED)
     if result == "sat":
-        return ProofResult(Proof.REFUTED, {writer.spelled[name]: value for name, value in model if name in writer.spelled})
+        spelled = {writer.spelled[name]: value for name, value in model if name in writer.spelled}
+        return ProofResult(Proof.REFUTED, spelled, {writer.symbols[name]: value for name, value in model if name in writer.symbols})
     return ProofResult(Proof.UNKNOWN)
 
 
@@ -90,6 +93,7 @@ class _Writer:
         self._names: dict[Monomial, str] = {}
         self._lines: list[str] = []
         self.spelled: dict[str, str] = {}
+        self.symbols: dict[str, Sym] = {}
 
     def declarations(self) -> list[str]:
         return self._lines
@@ -109,6 +113,8 @@ class _Writer:
             name = f"x{len(self._names)}"
             self._names[monomial] = name
             self.spelled[name] = " * ".join(_spell(atom) for atom in monomial)
+            if len(monomial) == 1 and isinstance(monomial[0], Var):
+                self.symbols[name] = monomial[0].sym
             self._lines.append(f"(declare-const {name} Int)")
             known = self._env.bounds(Poly({monomial: 1}))
             self._bound(name, known.lo, known.hi)

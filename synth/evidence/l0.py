@@ -27,8 +27,14 @@ def earn_l0(source: Module, result: Module, spec: DeviceSpec) -> Finding:
     for name, module in (("source", source), ("result", result)):
         found = check_bounds(module)
         unknown = [f for f in found if f.proof is not Proof.PROVED]
-        details[f"{name}_bounds"] = {"proved": len(found) - len(unknown), "unknown": len(unknown)}
-        open_points += [_bounds_words(name, f) for f in unknown]
+        refuted = [f for f in unknown if f.proof is Proof.REFUTED]
+        details[f"{name}_bounds"] = {
+            "proved": len(found) - len(unknown),
+            "unknown": len(unknown) - len(refuted),
+            "refuted": len(refuted),
+        }
+        broken += [_bounds_words(name, f) for f in refuted]
+        open_points += [_bounds_words(name, f) for f in unknown if f not in refuted]
     races = check_races(source)
     details["source_races"] = {
         "pairs_proved": races.proved,
@@ -54,4 +60,5 @@ def earn_l0(source: Module, result: Module, spec: DeviceSpec) -> Finding:
 
 def _bounds_words(name: str, f: BoundsFinding) -> str:
     place = f" at {f.location}" if f.location else ""
-    return f"{name}: {'write to' if f.is_write else 'read of'} '{f.buffer}'{place} may be {f.detail}"
+    certainty = "is" if f.proof is Proof.REFUTED else "may be"
+    return f"{name}: {'write to' if f.is_write else 'read of'} '{f.buffer}'{place} {certainty} {f.detail}"
