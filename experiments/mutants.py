@@ -65,7 +65,16 @@ def input_families(operator: str, dims: Dims) -> dict[str, dict[str, Array]]:
     families |= {name: {key: change(x) for key, x in base.items()} for name, change in changes.items()}
     # Where the exponential overflows: whether it does may depend on single elements, so more of them.
     large = {f"large {seed}": make_inputs(operator, dims, seed) for seed in (4, 5, 6, 7)}
-    return families | {name: {key: x * np.float32(1000) for key, x in values.items()} for name, values in large.items()}
+    families |= {name: {key: x * np.float32(1000) for key, x in values.items()} for name, values in large.items()}
+    return families | {f"peaks {shift}": {key: _peaks(x, shift) for key, x in base.items()} for shift in range(4)}
+
+
+def _peaks(x: Array, shift: int) -> Array:
+    """One element of every row stands out by 300, another one in each row, from the last on: whether a reduction sees it shows."""
+    rows = x.reshape(-1, x.shape[-1]).copy()
+    numbers = np.arange(len(rows))
+    rows[numbers, -1 - (4 * numbers + shift) % rows.shape[1]] += np.float32(300)
+    return rows.reshape(x.shape)
 
 
 def fair_inputs(original: Original) -> list[dict[str, Array]]:

@@ -164,9 +164,8 @@ def show_suite(console: Console) -> None:
     from experiments.suite.registry import CASES
 
     table = Table(box=None, pad_edge=False)
-    for column in ("case", "file", "definitions", "scaled"):
+    for column in ("case", "file", "options", "scaled"):
         table.add_column(column)
     for case in CASES:
-        definitions = " ".join(f"-D {name}={value}" for name, value in case.defines.items())
-        table.add_row(case.name, case.source.name, definitions, "yes" if case.scaled else "")
+        table.add_row(case.name, case.source.name, " ".join(case.arguments), "yes" if case.scaled else "")
     console.print(table)

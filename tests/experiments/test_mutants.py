@@ -60,7 +60,7 @@ def change(program: command.Original, before: str, after: str):
 def test_labels_come_from_the_reference() -> None:
     program = original("maxpool", "maxpool_naive.cu")
     inputs = command.fair_inputs(program)
-    assert len(inputs) == 11
+    assert len(inputs) == 15
     # wrong only where nothing in a window is positive
     assert command.label(program, change(program, "-FLT_MAX", "0.0f"), inputs)[0] == "wrong"
     assert command.label(program, change(program, "fmaxf(best", "fmaxf(1.0f * best"), inputs)[0] == "equivalent"
@@ -91,3 +91,12 @@ def test_the_report_and_resuming(tmp_path: Path, capsys: pytest.CaptureFixture[s
     command.main(options, run)
     assert sum(c[0] == "verify" for c in calls) == verified
     assert "does not translate" in capsys.readouterr().out
+
+
+def test_peaks_label_a_maximum_that_misses_one_element() -> None:
+    program = original("softmax", "softmax_warp.cu")
+    short = change(program, "for (int c = lane; c < cols; c += 32) largest", "for (int c = lane; c < cols - 1; c += 32) largest")
+    families = command.input_families("softmax", program.case.dims)
+    assert families["peaks 0"]["A"][0, -1] - families["random 1"]["A"][0, -1] == pytest.approx(300, abs=1e-3)
+    assert command.label(program, short, [families["random 1"]])[0] == "equivalent"
+    assert command.label(program, short, [families["peaks 0"]])[0] == "wrong"
