@@ -51,7 +51,9 @@ def prepare(problem: Problem, device: Device) -> Oracle:
         case, run = failed
         reason = f"the source itself fails on {name}, input '{case.family}'{_sizes(case)}: {run.status.value}: {_excerpt(run.log)}"
         return Oracle(run.status, reason=reason, device=name)
-    kept = [(case, run) for case, run in zip(problem.cases, runs, strict=True) if run.status is Status.OK]
+    # Sizes at which the source fails once are not sizes it is written for, even where another input hides it.
+    invalid = [case.sizes for case, run in zip(problem.cases, runs, strict=True) if run.status is not Status.OK]
+    kept = [(case, run) for case, run in zip(problem.cases, runs, strict=True) if run.status is Status.OK and case.sizes not in invalid]
     cases, outputs = tuple(case for case, _ in kept), tuple(run.outputs for _, run in kept)
     if not cases:
         return Oracle(Status.UNSUPPORTED, reason="the source fails on every input that was synthesised", device=name)

@@ -142,3 +142,12 @@ def test_a_bare_kernel_is_launched_by_the_harness() -> None:
     build = device.build(program(text, "cuda", 64, "add", LaunchShape((4, 1, 1), (16, 1, 1))))
     (done,) = device.run(build, (case(64, "add"),), 10.0)
     assert done.status is Status.OK and np.array_equal(done.outputs["y"], X + 1)
+
+
+def test_the_first_case_at_every_size_finds_a_read_beyond_the_end() -> None:
+    text = """__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x + 1] > 1e9f ? 1 : 0; }
+    extern "C" void entry(const float* x, float* y) { k<<<1, 8>>>(x, y); }"""
+    device = find_device("cuda")
+    build = device.build(program(text, "cuda", 8, entry="k", launch=LaunchShape((1, 1, 1), (8, 1, 1))))
+    runs = device.run(build, (case(16, "k"), case(8, "k")), 10.0)
+    assert [done.status for done in runs] == [Status.OK, Status.OUT_OF_BOUNDS]
