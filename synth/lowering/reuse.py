@@ -27,16 +27,26 @@ def reuse_loops(module: Module) -> tuple[str, ...]:
 def _shares(loop: For) -> bool:
     private = {s.sym for s in walk(loop.body) if isinstance(s, Alloc)}
     varying = _varying(loop)
+    lets = {s.sym: s.value for s in walk(loop.body) if isinstance(s, Let)}
     for inner in (s for s in walk(loop.body) if isinstance(s, For)):
         for store in _direct(inner.body):
             if store.index or store.buf not in private or not isinstance(store.value.type, Vec):
                 continue
-            loads = [e for e in walk_expr(store.value) if isinstance(e, Load)]
+            loads = list(_loads(store.value, lets))
             if any(e.buf == store.buf for e in loads) and any(
                 e.index and isinstance(e.type, Vec) and not _depends(e, varying) for e in loads
             ):
                 return True
     return False
+
+
+def _loads(e: Expr, lets: dict[Sym, Expr]) -> Iterator[Load]:
+    """Loads of an expression, those of definitions that it uses among them."""
+    for x in walk_expr(e):
+        if isinstance(x, Load):
+            yield x
+        elif isinstance(x, Var) and x.sym in lets:
+            yield from _loads(lets[x.sym], lets)
 
 
 def _direct(body: Body) -> Iterator[Store]:
