@@ -187,6 +187,9 @@ def _narrow_loop(loop: For, env: Env) -> For | None:
     parts = (loop.lo, loop.hi, loop.step)
     if not all(env.range_of(e).within(DType.I32) for e in parts):
         return None
+    end, stride = env.range_of(loop.hi).hi, env.range_of(loop.step).hi
+    if end is None or stride is None or end + stride - 1 > DType.I32.max_int:
+        return None  # the variable would wrap on its way past the end
     lo, hi, step = (simplified(cast(e, DType.I32), env) for e in parts)
     body = substitute(loop.body, {loop.sym: cast(Var(loop.sym, DType.I32), loop.dtype)})
     return dataclasses.replace(loop, dtype=DType.I32, lo=lo, hi=hi, step=step, body=body)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from synth.ir.grammar import Module
+from synth.ir.grammar import For, Module
 from synth.passes.base import Pass
 from synth.passes.loop_contraction import LoopContraction
 from synth.passes.loop_distribute import LoopDistribute
@@ -191,6 +191,12 @@ SPECULATION = [
 @pytest.mark.parametrize("body", SPECULATION, ids=range(len(SPECULATION)))
 def test_lanes_and_iterations_that_do_not_run_have_no_effect(body: str) -> None:
     everything_preserves(module(body, FLOATS))
+
+
+def test_a_long_step_may_lead_past_the_end_of_int() -> None:
+    body = "for i: i64 in 0i64..cast<i64>({hi}) step 256i64 {{\n  if (i:i64 < 20i64) {{\n    C[i:i64] = 1i32\n  }}\n}}"
+    near, far = (Simplify().apply(module(body.format(hi=hi), INTS), SPEC) for hi in ("min(n:i32, 1000i32)", "n:i32"))
+    assert [s.dtype.value for s in (*near.body, *far.body) if isinstance(s, For)] == ["i32", "i64"]
 
 
 def test_fusing_multiplies_counts_that_may_be_negative() -> None:
