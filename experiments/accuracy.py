@@ -49,6 +49,7 @@ def measure(case: Case, target: str, evidence: str, seed: int, timeout: float, r
         "status": outcome.status,
         "exit_code": outcome.exit_code,
         "level": outcome.level,
+        "outcomes": outcome.outcomes,
         "seconds": round(outcome.seconds, 3),
         "stages": outcome.result.get("seconds", {}),
         "structure": outcome.result.get("structure", {}),
@@ -78,8 +79,8 @@ def passed(record: Record) -> bool:
 def table(records: Sequence[Record]) -> str:
     """The markdown report of the records: a row a case, then totals."""
     lines = [
-        "| case | source | status | level | parallel / vector | reference error | seconds | note |",
-        "| --- | --- | --- | --- | --- | --- | ---: | --- |",
+        "| case | source | status | L0 | L1 | parallel / vector | reference error | seconds | note |",
+        "| --- | --- | --- | --- | --- | --- | --- | ---: | --- |",
     ]
     lines += [_row(record) for record in records]
     return "\n".join([*lines, "", *_totals(records), ""])
@@ -93,8 +94,14 @@ def _row(record: Record) -> str:
     notes += ["serial result"] if record["status"] == "ok" and structure.serial else []
     notes += [record["reason"].splitlines()[0][:160]] if record["reason"] else []
     note = "; ".join(notes).replace("|", "\\|")
-    cells = (record["case"], record["file"], record["status"], record["level"], structure.text, shown, f"{record['seconds']:.1f}", note)
+    levels = [outcome_of(record, level) for level in ("L0", "L1")]
+    cells = (record["case"], record["file"], record["status"], *levels, structure.text, shown, f"{record['seconds']:.1f}", note)
     return f"| {' | '.join(cells)} |"
+
+
+def outcome_of(record: Record, level: str) -> str:
+    """``shown``, ``refuted``, ``not_shown`` or ``not_tried``; also of records that ended before that level."""
+    return str(record.get("outcomes", {}).get(level, "not_tried"))
 
 
 def _totals(records: Sequence[Record]) -> list[str]:
@@ -107,9 +114,12 @@ def _totals(records: Sequence[Record]) -> list[str]:
     statuses: dict[str, int] = {}
     for record in records:
         statuses[record["status"]] = statuses.get(record["status"], 0) + 1
+    shown = {level: sum(outcome_of(record, level) == "shown" for record in records) for level in ("L0", "L1")}
     lines = [
         f"Passed: **{good} of {count}** ({100 * good / count:.1f}%); "
         f"status: {', '.join(f'{name} {number}' for name, number in sorted(statuses.items()))}.",
+        "",
+        f"Shown: {', '.join(f'{level} in {number}' for level, number in shown.items())} of {count}.",
         "",
         f"Seconds a case (process start included): median {middle:.1f} (limit {MEDIAN_LIMIT:g}), longest {longest:.1f} "
         f"(limit {LONGEST_LIMIT:g}).",

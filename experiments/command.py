@@ -32,6 +32,12 @@ class Outcome:
         return str((self.result.get("evidence") or {}).get("level") or "")
 
     @property
+    def outcomes(self) -> dict[str, str]:
+        """The outcome of each level that the evidence speaks about."""
+        levels = (self.result.get("evidence") or {}).get("levels") or {}
+        return {name: str(finding["outcome"]) for name, finding in levels.items()}
+
+    @property
     def reason(self) -> str:
         """Why it was not achieved: the findings that are not shown, else the errors."""
         levels = (self.result.get("evidence") or {}).get("levels") or {}

@@ -52,6 +52,8 @@ def test_a_refusal_counts_in_the_denominator() -> None:
     bad = accuracy.measure(case("add_64"), "vnni", "L1", 0, 10, answering(None, "refuted"))
     assert bad["reason"] == "L1 refuted: mismatch"
     text = accuracy.table([good, bad])
+    assert "Shown: L0 in 0, L1 in 0 of 2." in text
+    assert "| refuted | not_tried | refuted |" in text
     assert "**1 of 2** (50.0%)" in text and "ok 1, refuted 1" in text and "median 1.5" in text
 
 
