@@ -1,20 +1,22 @@
 """Which iterations of a loop need each other.
 
-Two iterations conflict when both touch one location and one of them writes it. A pair of accesses is shown free of conflicts between
-different
-iterations i != i' by, in this order: a stride that dominates the rest of the difference, splitting a linearised index at a symbolic or
-literal
-extent, and Z3 over the two instances with all guards as facts. What none of them shows counts as a conflict.
+Two iterations conflict when both touch one location and one of them writes it; ``synth.analysis.pairs`` decides it for a pair of accesses,
+and what it does not show counts as a conflict. Whether loops may be run in parallel, interchanged, distributed or fused follows from which
+conflicts there are and in which direction.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise, product
 
 from synth.analysis.access import Access, accesses
-from synth.analysis.linear import env_at, private_buffers
+from synth.analysis.linear import Env, env_at, private_buffers
 from synth.analysis.pairs import disjoint
 from synth.ir.grammar import (
+    Alloc,
     Binary,
     Body,
     Break,
@@ -25,22 +27,31 @@ from synth.ir.grammar import (
     Load,
     Module,
     Return,
+    Stmt,
     Store,
     Sym,
     Sync,
     Var,
     While,
 )
-from synth.ir.traversal import walk, walk_expr, written_buffers
+from synth.ir.traversal import (
+    bodies,
+    read_buffers,
+    substitute,
+    used_values,
+    walk,
+    walk_expr,
+    with_bodies,
+    written_buffers,
+)
 
 REDUCIBLE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
 
 
 @dataclass(frozen=True, slots=True)
 class Independence:
-    """Truthy when different iterations may run in any order and at once. ``reductions`` are the buffers (mutable scalars, or elements at
-    an index
-    that does not depend on the loop) that they only accumulate into by one operator: order matters there to rounding only."""
+    """Truthy when the question is answered by yes. ``reductions`` are the buffers (mutable scalars, or elements at an index that does not
+    depend on the loop) that the iterations only accumulate into by one operator: order matters there to rounding only."""
 
     holds: bool
     reductions: tuple[tuple[Sym, str], ...] = ()
@@ -50,29 +61,65 @@ class Independence:
         return self.holds
 
 
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """Two statements of a loop that may touch one element of ``buf`` in different iterations: ``kind`` is ``flow or anti`` (a read and a
+    write) or ``output`` (two writes), or ``reduction`` when both only accumulate by ``op``. Nothing is said about whether they do."""
+
+    buf: Sym
+    first: Stmt
+    second: Stmt
+    kind: str
+    op: str = ""
+
+
+def loop_dependences(module: Module, loop: For) -> tuple[Dependence, ...]:
+    """All pairs of statements that are not shown to be independent between different iterations. The loop itself must not be left early,
+    nor hold barriers: see ``independent_iterations``."""
+    return tuple(_dependences(module, loop))
+
+
+# No two iterations i != i' touch one location with a write, but for accumulations; each runs to its end and alone. What is allocated in the
+# body is fresh in every iteration.
 def independent_iterations(module: Module, loop: For) -> Independence:
-    """Whether the iterations of ``loop`` are independent but for reductions. See the module docstring."""
+    """Whether the iterations of ``loop`` may run in any order and at once, but for reductions."""
     control = _leaves(loop.body)
     if control:
         return Independence(False, reason=control)
     if bounds_change(loop):
         return Independence(False, reason=f"the bounds of '{loop.sym.name}' are loaded from memory that its body writes")
+    reductions: dict[Sym, str] = {}
+    for found in _dependences(module, loop):
+        if not found.op:
+            return Independence(False, reason=f"iterations of '{loop.sym.name}' may touch the same element of '{found.buf.name}'")
+        reductions[found.buf] = found.op
+    return Independence(True, tuple(reductions.items()))
+
+
+can_run_in_parallel = independent_iterations
+
+
+def _dependences(module: Module, loop: For) -> Iterator[Dependence]:
+    env, touching = _touching(module, loop)
+    for buf, found in touching.items():
+        op = _reduction(loop, buf, found) or ""
+        for index, w in enumerate(found):
+            for a in found[index:]:
+                if (w.is_write or a.is_write) and (op or not disjoint(loop, env, w, a)):
+                    kind = "reduction" if op else "output" if w.is_write and a.is_write else "flow or anti"
+                    yield Dependence(buf, w.stmt, a.stmt, kind, op)
+
+
+def _touching(module: Module, loop: For) -> tuple[Env, dict[Sym, list[Access]]]:
+    """What holds in a loop, and the accesses of its body by buffer, of those that outlive an iteration and are written in it."""
     env = env_at(module, loop, tracking=True).with_loop(loop)
     private = private_buffers(loop.body)
-    found = [a for a in accesses(loop.body, env) if a.buf not in private]
-    written = {a.buf for a in found if a.is_write}
-    reductions: list[tuple[Sym, str]] = []
-    for buf in sorted(written, key=lambda s: s.uid):
-        touching = [a for a in found if a.buf == buf]
-        op = _reduction(loop, buf, touching)
-        if op is not None:
-            reductions.append((buf, op))
-            continue
-        for index, w in enumerate(touching):
-            for a in touching[index:] if w.is_write else touching[index + 1 :]:
-                if (w.is_write or a.is_write) and not disjoint(loop, env, w, a):
-                    return Independence(False, reason=f"iterations of '{loop.sym.name}' may touch the same element of '{buf.name}'")
-    return Independence(True, tuple(reductions))
+    found: dict[Sym, list[Access]] = {}
+    for access in accesses(loop.body, env):
+        if access.buf not in private:
+            found.setdefault(access.buf, []).append(access)
+    written = sorted((buf for buf, group in found.items() if any(a.is_write for a in group)), key=lambda s: s.uid)
+    return env, {buf: found[buf] for buf in written}
 
 
 def bounds_change(loop: For) -> bool:
@@ -81,18 +128,95 @@ def bounds_change(loop: For) -> bool:
     return bool(loaded) and not loaded.isdisjoint(written_buffers(loop.body))
 
 
+# for i { for j S(i, j) } = for j { for i S(i, j) } for rectangular bounds that do not change, if no location is touched, with a write, by
+# S(i, j) and S(i', j') with i < i' and j > j': only the order of such pairs is reversed.
 def can_interchange(module: Module, outer: For, inner: For) -> Independence:
-    """Two perfectly nested loops may change places when the outer one's iterations are independent: then no dependence has a direction
-    that the
-    interchange could reverse. Rectangular bounds are required."""
+    """Whether two perfectly nested loops may change places."""
     if len(outer.body) != 1 or outer.body[0] is not inner:
         return Independence(False, reason=f"'{inner.sym.name}' is not alone in '{outer.sym.name}'")
-    used = {e.sym for x in (inner.lo, inner.hi, inner.step) for e in walk_expr(x) if isinstance(e, Var)}
-    if outer.sym in used:
+    bounds = (inner.lo, inner.hi, inner.step)
+    if any(isinstance(e, Var) and e.sym == outer.sym for x in bounds for e in walk_expr(x)):
         return Independence(False, reason=f"the bounds of '{inner.sym.name}' depend on '{outer.sym.name}'")
-    if any(isinstance(e, Load) for x in (inner.lo, inner.hi, inner.step) for e in walk_expr(x)):
+    if any(isinstance(e, Load) for x in bounds for e in walk_expr(x)):
         return Independence(False, reason=f"the bounds of '{inner.sym.name}' are loaded from memory")
-    return independent_iterations(module, outer)
+    control = _leaves(inner.body)
+    if control:
+        return Independence(False, reason=control)
+    independent = independent_iterations(module, outer)
+    if independent or bounds_change(outer):
+        return independent
+    _, touching = _touching(module, inner)
+    env = env_at(module, outer, tracking=True).with_loop(outer)
+    reductions: list[tuple[Sym, str]] = []
+    for buf, found in touching.items():
+        op = _reduction(outer, buf, found)
+        if op is not None:
+            reductions.append((buf, op))
+            continue
+        for a, b in product(found, found):
+            if (a.is_write or b.is_write) and not disjoint(outer, env, a, b, order=((outer, 1), (inner, -1))):
+                reason = f"the order of accesses to '{buf.name}' would be reversed between '{outer.sym.name}' and '{inner.sym.name}'"
+                return Independence(False, reason=reason)
+    return Independence(True, tuple(reductions))
+
+
+# for i { A(i); B(i) } = for i A(i); for i B(i) if no location is touched, with a write, by B(i) and A(i') with i < i': only the order of
+# such pairs is reversed. Nothing private to an iteration crosses the cut but definitions that have one value whenever evaluated.
+def can_distribute(module: Module, loop: For, cut: int) -> Independence:
+    """Whether the body of a loop may be spread over two loops, the first with its first ``cut`` statements."""
+    head, tail = loop.body[:cut], loop.body[cut:]
+    control = _leaves(loop.body) or ("the body skips the rest of an iteration" if _skips(loop.body) else "")
+    if control:
+        return Independence(False, reason=control)
+    if bounds_change(loop):
+        return Independence(False, reason=f"the bounds of '{loop.sym.name}' are loaded from memory that its body writes")
+    env, touching = _touching(module, loop)
+    if {s.sym for s in head if isinstance(s, Alloc)} & (read_buffers(tail) | written_buffers(tail)):
+        return Independence(False, reason="a private buffer would cross the cut")
+    used = used_values(tail)
+    if any(isinstance(s, Let) and s.sym in used and not env.stable(s.value) for s in head):
+        return Independence(False, reason="a value loaded from changing memory would cross the cut")
+    before = {id(s) for s in walk(head)}
+    for buf, found in touching.items():
+        early, late = [a for a in found if id(a.stmt) in before], [a for a in found if id(a.stmt) not in before]
+        for b, a in product(late, early):
+            if (a.is_write or b.is_write) and not disjoint(loop, env, b, a, order=((loop, 1),)):
+                return Independence(False, reason=f"an iteration may need '{buf.name}' as the rest of an earlier one leaves it")
+    return Independence(True)
+
+
+# for i A(i); for j B(j) = for i { A(i); B(i) } over the same values, exactly if the fused loop may be distributed again.
+def can_fuse_adjacent(module: Module, first: For, second: For) -> Independence:
+    """Whether two loops, one directly after the other, may become one with the bodies in sequence."""
+    env = env_at(module, first)
+    same = all(env.normal(x) == env.normal(y) for x, y in ((first.lo, second.lo), (first.hi, second.hi), (first.step, second.step)))
+    if not same or first.dtype is not second.dtype or first.axis is not second.axis:
+        return Independence(False, reason=f"'{first.sym.name}' and '{second.sym.name}' do not run over the same values")
+    loaded = {e.buf for bound in (second.lo, second.hi, second.step) for e in walk_expr(bound) if isinstance(e, Load)}
+    if loaded & (written_buffers(first.body) | written_buffers(second.body)):
+        return Independence(False, reason=f"the bounds of '{second.sym.name}' are loaded from memory that is written between")
+    body = (*first.body, *substitute(second.body, {second.sym: Var(first.sym, first.dtype)}))
+    fused = dataclasses.replace(first, body=body)
+    if not _adjacent(module.body, first, second):
+        return Independence(False, reason=f"'{second.sym.name}' does not follow '{first.sym.name}' directly")
+    after = dataclasses.replace(module, body=_with_fused(module.body, first, second, fused))
+    return can_distribute(after, fused, len(first.body))
+
+
+def _adjacent(body: Body, first: Stmt, second: Stmt) -> bool:
+    if any(a is first and b is second for a, b in pairwise(body)):
+        return True
+    return any(_adjacent(inner, first, second) for s in body for inner in bodies(s))
+
+
+def _with_fused(body: Body, first: Stmt, second: Stmt, fused: Stmt) -> Body:
+    new = (fused if s is first else with_bodies(s, tuple(_with_fused(b, first, second, fused) for b in bodies(s))) for s in body)
+    return tuple(n for s, n in zip(body, new, strict=True) if s is not second)
+
+
+def _skips(body: Body) -> bool:
+    """Whether a ``continue`` of the loop itself is in its body."""
+    return any(isinstance(s, Continue) or (not isinstance(s, For | While) and any(_skips(inner) for inner in bodies(s))) for s in body)
 
 
 def _leaves(body: Body, depth: int = 0) -> str:
@@ -109,8 +233,6 @@ def _leaves(body: Body, depth: int = 0) -> str:
                 return f"the body calls {stmt.op}"
             case Continue():
                 continue
-        from synth.ir.traversal import bodies
-
         deeper = depth + isinstance(stmt, For | While)
         for inner in bodies(stmt):
             reason = _leaves(inner, deeper)
@@ -121,8 +243,7 @@ def _leaves(body: Body, depth: int = 0) -> str:
 
 def _reduction(loop: For, buf: Sym, touching: list[Access]) -> str | None:
     """The operator when every access of ``buf`` in the loop belongs to an update ``x = x op e`` of one and the same kind, at an index
-    that is the same in
-    all iterations, ``e`` free of ``buf``."""
+    that is the same in all iterations, ``e`` free of ``buf``."""
     ops: set[str] = set()
     bound = {loop.sym} | {s.sym for s in walk(loop.body) if isinstance(s, For | Let)}
     for a in touching:

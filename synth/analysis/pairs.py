@@ -38,6 +38,21 @@ class Common:
 NOTHING = Common()
 
 
+Order = tuple[tuple[For, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """What is asked about two accesses; see ``disjoint``."""
+
+    loop: For
+    env: Env
+    shared: frozenset[Sym]
+    successor: For | None
+    differ: Expr | None
+    order: Order
+
+
 @dataclass(frozen=True, slots=True)
 class _Instance:
     """One of the two iterations: its own copies of everything bound in the loop. ``at`` maps a loop variable to its value."""
@@ -60,19 +75,26 @@ class _Instance:
 
 # a and b in iterations i != i' of the loop: no element e with e in a(i) and e in b(i'), for all values of what is bound outside the loop
 # and of what is bound within it, subject to the guards of both accesses and to what the iterations have in common.
-def disjoint(loop: For, env: Env, a: Access, b: Access, common: Common = NOTHING, differ: Expr | None = None) -> bool:
+def disjoint(
+    loop: For,
+    env: Env,
+    a: Access,
+    b: Access,
+    common: Common = NOTHING,
+    differ: Expr | None = None,
+    order: Order = (),
+) -> bool:
     """Whether two accesses in the body of a loop never touch one element in different iterations. ``env`` holds inside the loop. With
-    ``differ``, only iterations matter in which that expression over the loop variable has different values."""
+    ``differ``, only iterations matter in which that expression over the loop variable has different values; with ``order``, pairs
+    (loop, sign), only those in which that loop's variable is higher (or lower) at ``b`` than at ``a``."""
     if a.region is not None or b.region is not None or len(a.index) != len(b.index):
         return False
-    free = [s for s, values in common.scalars.items() if not values]
-    few = {s: values for s, values in common.scalars.items() if values and (_mentions(a, s) or _mentions(b, s))}
+    few = {s: v for s, v in common.scalars.items() if v and (_mentions(a, s) or _mentions(b, s))}
     if math.prod(len(v) for v in few.values()) > MAX_CASES:
-        free, few = list(common.scalars), {}
-    shared = common.syms | frozenset(free)
-    return all(
-        _apart(loop, env, a, b, shared, common.successor, dict(zip(few, case, strict=True)), differ) for case in combinations(*few.values())
-    )
+        few = {}
+    free = frozenset(s for s in common.scalars if s not in few)
+    query = _Query(loop, env, common.syms | free, common.successor, differ, order)
+    return all(_apart(query, a, b, dict(zip(few, case, strict=True))) for case in combinations(*few.values()))
 
 
 def _mentions(access: Access, buf: Sym) -> bool:
@@ -80,38 +102,32 @@ def _mentions(access: Access, buf: Sym) -> bool:
     return any(isinstance(e, Load) and e.buf == buf for x in exprs for e in walk_expr(x))
 
 
-def _apart(
-    loop: For,
-    env: Env,
-    a: Access,
-    b: Access,
-    shared: frozenset[Sym],
-    successor: For | None,
-    case: Mapping[Sym, int],
-    differ: Expr | None,
-) -> bool:
-    first, second = _instance(loop, env, a, "'", shared, case, differ), _instance(loop, env, b, "''", shared, case, differ)
+def _apart(query: _Query, a: Access, b: Access, case: Mapping[Sym, int]) -> bool:
+    env = query.env
+    first, second = _instance(query, a, "'", case), _instance(query, b, "''", case)
     both = Env(
         ranges={**env.ranges, **first.ranges, **second.ranges},
         facts=(*env.facts, *first.facts, *second.facts),
         written=env.written,
         scalars=env.scalars,
     )
+    step = const_poly(1)
     for access, one in ((a, first), (b, second)):
         if one.active is not None:
             both = both.with_range(one.lane.sym, Range(0, access.count - 1))
-            both = both.with_nonnegative(one.active - atom_poly(one.lane) - const_poly(1))
+            both = both.with_nonnegative(one.active - atom_poly(one.lane) - step)
     pairs = list(zip(first.touched(), second.touched(), strict=True))
     distance = first.me - second.me
     if any(_never_equal(both, x, y, distance) for x, y in pairs):
         return True
     zero = [x - y for x, y in pairs]
+    successor = query.successor
     if successor is not None and successor.sym in first.at and successor.sym in second.at:
         zero.append(first.at[successor.sym] + env.normal(successor.step) - second.at[successor.sym])
-    one = const_poly(1)
+    ordered = tuple((second.at[x.sym] - first.at[x.sym]).scaled(sign) - step for x, sign in query.order)
     different = [distance, *(x - y for x, y in zip(first.apart, second.apart, strict=True))]
-    orders = combinations(*((p - one, -p - one) for p in different))
-    return all(bool(contradictory(both, order, tuple(zero))) for order in orders)
+    cases = [()] if query.order else combinations(*((p - step, -p - step) for p in different))
+    return all(bool(contradictory(both, (*ordered, *signs), tuple(zero))) for signs in cases)
 
 
 def _never_equal(env: Env, x: Poly, y: Poly, apart: Poly, depth: int = MAX_DEPTH) -> bool:
@@ -156,10 +172,9 @@ def _splits(env: Env, x: Poly, y: Poly) -> Iterator[tuple[tuple[Poly, Poly], tup
             yield (parts[0], r1), (parts[1], r2)
 
 
-def _instance(
-    loop: For, env: Env, access: Access, mark: str, shared: frozenset[Sym], case: Mapping[Sym, int], differ: Expr | None
-) -> _Instance:
+def _instance(query: _Query, access: Access, mark: str, case: Mapping[Sym, int]) -> _Instance:
     """The access in an iteration of its own: everything bound in the loop renamed, loop variables with steps counted in steps."""
+    loop, env, shared = query.loop, query.env, query.shared
     names: dict[Sym, Var] = {}
     opaque: dict[Atom, Poly] = {}
     here = access.env
@@ -213,7 +228,7 @@ def _instance(
     me = at[loop.sym]
     if loop.sym in names and _is_counted(me, names[loop.sym]):
         me = atom_poly(_steps(names[loop.sym]))
-    apart = () if differ is None else (moved(env.normal(differ)),)
+    apart = () if query.differ is None else (moved(env.normal(query.differ)),)
     ranges: dict[Sym, Range] = {}
     for sym, new in names.items():
         known = here.ranges.get(sym)
