@@ -39,6 +39,7 @@ class Env:
     current: tuple[Poly, ...] = ()
     now: Mapping[Sym, Range] = field(default_factory=dict)
     _memo: dict[int, tuple[Expr, Poly]] = field(default_factory=dict)
+    simple: dict[int, tuple[Expr, Expr]] = field(default_factory=dict)  # what ``simplified`` found here, by identity
 
     # ---------------------------------------------------------------------------------------------------- extension
 

@@ -14,6 +14,16 @@ from synth.ir.traversal import map_expr_children, walk_expr
 
 def simplified(expr: Expr, env: Env) -> Expr:
     """An expression of the same type and value wherever ``env`` holds, no larger than before."""
+    known = env.simple.get(id(expr))
+    if known is not None and known[0] is expr:
+        return known[1]
+    # Each node may be looked at by its own canonical form and, where that is refused, by its parent's folding: remembered, that is linear.
+    found = _simplified(expr, env)
+    env.simple[id(expr)] = (expr, found)
+    return found
+
+
+def _simplified(expr: Expr, env: Env) -> Expr:
     if is_integer(expr) and not isinstance(expr, Const | Var):
         rebuilt = _canonical_integer(expr, env)
         if rebuilt is not None:

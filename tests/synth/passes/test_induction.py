@@ -16,7 +16,8 @@ def while_loop(test: str, change: str = "(old:i32 - 1i32)", start: str = "n:i32"
     return module(
         f"alloc c: i32[] local\nalloc s: f32[] local\nc[] = {start}\ns[] = 0.0f32\nwhile true {{\n  let old = c[]:i32\n  c[] = {change}\n"
         f"  if {test} {{\n    break\n  }}\n  s[] = (s[]:f32 + A[((old:i32 % 8i32) + 8i32)]:f32)\n}}\n"
-        "C[0i32] = s[]:f32\nC[(c[]:i32 + 9i32)] = 1.0f32", WITH_N,
+        "C[0i32] = s[]:f32\nC[(c[]:i32 + 9i32)] = 1.0f32",
+        WITH_N,
     )
 
 
