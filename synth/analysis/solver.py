@@ -12,15 +12,19 @@ import os
 import select
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
+from pathlib import Path
 
+from synth.analysis.constraints import OPPOSITE, constraints
 from synth.analysis.linear import Env
 from synth.analysis.polynomial import Atom, Monomial, Poly, atom_poly, const_poly
-from synth.ir.grammar import Binary, Const, Expr, Sym, Var
+from synth.ir.dtypes import DType
+from synth.ir.grammar import Binary, Const, Expr, Sym, Unary, Var
 
 START_SECONDS = 20.0
 
@@ -59,30 +63,70 @@ def contradictory(env: Env, nonnegative: Sequence[Poly], zero: Sequence[Poly] = 
     return ProofResult(Proof.UNKNOWN)
 
 
-def prove(env: Env, goal: Expr, *, timeout_ms: int = 2000) -> ProofResult:
-    """Whether a boolean expression (comparisons joined by and, or, not) holds under ``env``."""
-    from synth.analysis.linear import constraints
+def prove(known: Env | Sequence[Expr], goal: Expr, *, timeout_ms: int = 2000) -> ProofResult:
+    """Whether a boolean expression (integer comparisons joined by and, or, not) holds under an environment, or under facts given as
+    expressions. What is no integer statement is UNKNOWN."""
+    env = known if isinstance(known, Env) else _env_of(known)
+    return _prove(env, goal, True, timeout_ms)
 
+
+def _env_of(facts: Sequence[Expr]) -> Env:
+    env = Env()
+    for fact in facts:
+        env = env.with_fact(fact)
+    return env
+
+
+def _prove(env: Env, goal: Expr, wanted: bool, timeout_ms: int) -> ProofResult:
+    """Whether ``goal`` has the value ``wanted``."""
     match goal:
-        case Binary(op="land" | "and"):
-            parts = [prove(env, part, timeout_ms=timeout_ms) for part in (goal.a, goal.b)]
-            return next((p for p in parts if not p), parts[0])
-        case Binary(op="ne"):
-            difference = env.normal(goal.a) - env.normal(goal.b)
+        case Const(value=bool() as value):
+            return ProofResult(Proof.PROVED if value is wanted else Proof.REFUTED)
+        case Unary(op="lnot"):
+            return _prove(env, goal.a, not wanted, timeout_ms)
+        case Var(sym=sym) if sym in env.lets and env.stable(env.lets[sym]):
+            return _prove(env, env.lets[sym], wanted, timeout_ms)
+        case Binary(op="land" | "and" | "lor" | "or") if goal.type is DType.BOOL:
+            if (goal.op in ("land", "and")) is wanted:
+                parts = [_prove(env, part, wanted, timeout_ms) for part in (goal.a, goal.b)]
+                return next((p for p in parts if not p), parts[0])
+            return _either(env, goal, wanted, timeout_ms)
+        case Binary(op="lt" | "le" | "gt" | "ge" | "eq" | "ne") if isinstance(goal.a.type, DType) and not goal.a.type.is_float:
+            return _compared(env, goal if wanted else Binary(OPPOSITE[goal.op], goal.a, goal.b), timeout_ms)
+        case _:
+            return ProofResult(Proof.UNKNOWN)
+
+
+def _either(env: Env, goal: Binary, wanted: bool, timeout_ms: int) -> ProofResult:
+    """Whether one of two parts has the value ``wanted``: the second does where the first does not, or the other way round."""
+    refuted = True
+    for first, second in ((goal.a, goal.b), (goal.b, goal.a)):
+        result = _prove(env.with_fact(first, not wanted), second, wanted, timeout_ms)
+        if result:
+            return result
+        # A counterexample counts only if all that the premise says went into it.
+        refuted = refuted and result.proof is Proof.REFUTED and _is_comparison(first)
+    return ProofResult(Proof.REFUTED, result.model, result.values) if refuted else ProofResult(Proof.UNKNOWN)
+
+
+def _is_comparison(e: Expr) -> bool:
+    return isinstance(e, Binary) and e.op in ("lt", "le", "gt", "ge")
+
+
+def _compared(env: Env, goal: Binary, timeout_ms: int) -> ProofResult:
+    difference = env.normal(goal.a) - env.normal(goal.b)
+    match goal.op:
+        case "ne":
             return contradictory(env, (), (difference,), timeout_ms=timeout_ms)
-        case Binary(op="lt" | "le" | "gt" | "ge"):
-            wanted = tuple(constraints(goal, True, env))
-            if wanted and all(env.never_negative(p) for p in wanted):
-                return ProofResult(Proof.PROVED)
-            return contradictory(env, tuple(constraints(goal, False, env)), timeout_ms=timeout_ms)
-        case Binary(op="eq"):
-            difference = env.normal(goal.a) - env.normal(goal.b)
+        case "eq":
             if difference.constant == 0:
                 return ProofResult(Proof.PROVED)
             above = contradictory(env, (difference - const_poly(1),), timeout_ms=timeout_ms)
             return above if not above else contradictory(env, (-difference - const_poly(1),), timeout_ms=timeout_ms)
         case _:
-            return ProofResult(Proof.UNKNOWN)
+            if all(env.never_negative(p) for p in constraints(goal, True, env)):
+                return ProofResult(Proof.PROVED)
+            return contradictory(env, tuple(constraints(goal, False, env)), timeout_ms=timeout_ms)
 
 
 class _Writer:
@@ -169,10 +213,16 @@ class _Worker:
 
     def __init__(self) -> None:
         self._pid = os.getpid()
+        self._turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
 
     def ask(self, text: str, timeout_ms: int) -> tuple[str, tuple[tuple[str, int], ...]]:
+        """The answer (``sat``, ``unsat``, ``unknown``) and a model; threads take turns."""
+        with self._turn:
+            return self._ask(text, timeout_ms)
+
+    def _ask(self, text: str, timeout_ms: int) -> tuple[str, tuple[tuple[str, int], ...]]:
         fresh = self._process is None or self._process.poll() is not None
         if fresh:
             self._start()
@@ -195,7 +245,10 @@ class _Worker:
     def _start(self) -> None:
         command = [sys.executable, "-m", "synth.analysis.solver_worker"]
         self._buffer = b""
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        # The worker finds this package wherever this process found it.
+        paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, env=environment)
 
     def _read_line(self, seconds: float) -> bytes | None:
         """One line, or None at the deadline or when the worker is gone."""
