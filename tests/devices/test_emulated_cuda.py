@@ -14,13 +14,13 @@ X = np.arange(64, dtype=np.float32)
 
 
 def outputs(kernel: str, grid: int = 1, block: int = 64, shared: int = 0) -> np.ndarray:  # type: ignore[type-arg]
-    (done,) = run(find_device("cuda"), cuda(kernel, grid, block, shared), "cuda")
+    (done,) = run(find_device("cuda", prefer="emulated"), cuda(kernel, grid, block, shared), "cuda")
     assert done.status is Status.OK, done.log
     return done.outputs["y"]
 
 
 def failure(kernel: str, grid: int = 1, block: int = 64, shared: int = 0) -> tuple[Status, str]:
-    (done,) = run(find_device("cuda"), cuda(kernel, grid, block, shared), "cuda")
+    (done,) = run(find_device("cuda", prefer="emulated"), cuda(kernel, grid, block, shared), "cuda")
     return done.status, done.log
 
 
@@ -132,12 +132,12 @@ def test_shared_memory_out_of_bounds() -> None:
 
 def test_a_copy_larger_than_its_buffer_is_found() -> None:
     text = cuda("__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }")
-    (done,) = run(find_device("cuda"), text.replace("cudaMemcpy(dx, x, 64 *", "cudaMemcpy(dx, x, 65 *"), "cuda")
+    (done,) = run(find_device("cuda", prefer="emulated"), text.replace("cudaMemcpy(dx, x, 64 *", "cudaMemcpy(dx, x, 65 *"), "cuda")
     assert done.status is Status.OUT_OF_BOUNDS
 
 
 def test_a_bare_kernel_is_launched_by_the_harness() -> None:
-    device = find_device("cuda")
+    device = find_device("cuda", prefer="emulated")
     text = "__global__ void add(const float* x, float* y) { int i = blockIdx.x * blockDim.x + threadIdx.x; y[i] = x[i] + 1; }"
     build = device.build(program(text, "cuda", 64, "add", LaunchShape((4, 1, 1), (16, 1, 1))))
     (done,) = device.run(build, (case(64, "add"),), 10.0)
@@ -147,7 +147,7 @@ def test_a_bare_kernel_is_launched_by_the_harness() -> None:
 def test_the_first_case_at_every_size_finds_a_read_beyond_the_end() -> None:
     text = """__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x + 1] > 1e9f ? 1 : 0; }
     extern "C" void entry(const float* x, float* y) { k<<<1, 8>>>(x, y); }"""
-    device = find_device("cuda")
+    device = find_device("cuda", prefer="emulated")
     build = device.build(program(text, "cuda", 8, entry="k", launch=LaunchShape((1, 1, 1), (8, 1, 1))))
     runs = device.run(build, (case(16, "k"), case(8, "k")), 10.0)
     assert [done.status for done in runs] == [Status.OK, Status.OUT_OF_BOUNDS]
