@@ -87,8 +87,7 @@ def _make(key: str, folder: Path, files: dict[str, str], steps: Sequence[Step], 
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder.parent))
     try:
-        for name, text in files.items():
-            (partial / name).write_text(text)
+        _write_files(partial, files)
         build, final = _run_steps(key, partial, steps, timeout, product)
         if not final:
             return build
@@ -100,6 +99,16 @@ def _make(key: str, folder: Path, files: dict[str, str], steps: Sequence[Step], 
         shutil.rmtree(partial, ignore_errors=True)
     path = folder / product if build.status is Status.OK else None
     return Build(build.status, key, path, build.log, build.seconds)
+
+
+def _write_files(folder: Path, files: dict[str, str]) -> None:
+    """Writes ``files`` by their relative names. One whose name leads out of the folder is left out: the compiler will miss and name it."""
+    for name, text in files.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 def _run_steps(key: str, partial: Path, steps: Sequence[Step], timeout: float, product: str) -> tuple[Build, bool]:
@@ -118,6 +127,8 @@ def _run_steps(key: str, partial: Path, steps: Sequence[Step], timeout: float, p
             return Build(
                 Status.CRASH, key, None, f"the compiler ended with {done.ending.value} {done.code}\n" + "".join(log), seconds
             ), False
+        if done.code != 0 and "Killed signal" in text:
+            return Build(Status.CRASH, key, None, f"the compiler was killed (out of memory?)\n{text}", seconds), False
         if done.code != 0:
             return Build(Status.COMPILE_ERROR, key, None, "".join(log) or f"the compiler ended with {done.code}", seconds), True
     if not (partial / product).exists():

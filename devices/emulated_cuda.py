@@ -59,6 +59,7 @@ class EmulatedCuda:
             return Build(Status.UNSUPPORTED, "", None, "g++ was not found; install it (Debian: apt install g++)")
         name = safe_filename(program.filename, ".cu")
         text, entry = rewrite(program.text, program.entry)
+        headers = {header: rewrite(inside, program.entry)[0] for header, inside in program.headers.items()}
         try:
             glue = glue_text(program, name, entry, _launch_text(program, entry))
         except ValueError as error:
@@ -75,12 +76,12 @@ class EmulatedCuda:
                 program.text,
                 text,
                 glue,
-                *(part for item in sorted(program.headers.items()) for part in item),
+                *(part for item in sorted(headers.items()) for part in item),
                 tree_digest(INCLUDE),
                 *objects,
             ]
         )
-        files = {**program.headers, name: text, "xp_glue.cpp": glue, "facts": _Facts.of(program).to_json()}
+        files = {**headers, name: text, "xp_glue.cpp": glue, "facts": _Facts.of(program).to_json()}
         include = ("-x", "c++", "-I", str(INCLUDE), "-I", "{out}", "-idirafter", str(PARSE_ONLY), "-include", "cuda_runtime.h")
         steps = [
             Step((COMPILER, *flags, *include, "-ffunction-sections", "-c", "{out}/xp_glue.cpp", "-o", "{out}/xp_glue.o")),

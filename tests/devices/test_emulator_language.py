@@ -191,6 +191,21 @@ def test_defines_and_headers_of_the_user() -> None:
     assert done.status is Status.OK and np.array_equal(done.outputs["y"], 3 * X)
 
 
+def test_kernels_in_a_users_header_are_rewritten_too() -> None:
+    header = """template <int N> __global__ void k(const float* x, float* y) {
+        __shared__ float s[N];
+        s[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+        y[threadIdx.x] = s[N - 1 - threadIdx.x];
+    }
+    inline void launch(const float* x, float* y) { k<64><<<1, 64>>>(x, y); }"""
+    device = find_device("cuda", prefer="emulated")
+    made = program(cuda('#include "kernels/k.cuh"\n').replace("k<<<1, 64, 0>>>(dx, dy)", "launch(dx, dy)"), "cuda", 64)
+    with_header = Program(made.text, "cuda", "entry", made.params, headers={"kernels/k.cuh": header, "../outside.h": ""})
+    (done,) = device.run(device.build(with_header), (case(64),), 10.0)
+    assert done.status is Status.OK and np.array_equal(done.outputs["y"], X[::-1])
+
+
 def test_a_kernel_may_have_the_name_of_a_library_function() -> None:
     text = cuda('extern "C" __global__ void exp(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }').replace(
         "k<<<", "exp<<<"
