@@ -205,7 +205,8 @@ def main(argv: Sequence[str] | None = None, run: Run = run_xpiler) -> int:
     folder: Path = options.out
     product = product_digest()
     known = {record.get("key"): record for record in read(folder / "records.jsonl")}
-    programs = list(originals(options.ops, folder, options.seed, run, product))
+    dialects = {"sources": ("cuda",), "results": ("vnni",), "all": ("cuda", "vnni")}[options.of]
+    programs = [p for p in originals(options.ops, folder, options.seed, run, product) if p.dialect in dialects]
     inputs: dict[str, list[dict[str, Array]]] = {}
     records: list[Record] = []
     wrong = 0
@@ -234,6 +235,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m experiments.mutants", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--wrong", type=int, default=100, help="stop after so many wrong mutants (default: %(default)s)")
     parser.add_argument("--ops", type=lambda text: text.split(","), default=list(OPERATORS), help="operators (default: all)")
+    parser.add_argument("--of", choices=("all", "sources", "results"), default="all", help="what is mutated (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("mutants-results"), help="folder of records and report (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)

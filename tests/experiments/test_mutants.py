@@ -100,3 +100,16 @@ def test_peaks_label_a_maximum_that_misses_one_element() -> None:
     assert families["peaks 0"]["A"][0, -1] - families["random 1"]["A"][0, -1] == pytest.approx(300, abs=1e-3)
     assert command.label(program, short, [families["random 1"]])[0] == "equivalent"
     assert command.label(program, short, [families["peaks 0"]])[0] == "wrong"
+
+
+def test_results_only(tmp_path: Path) -> None:
+    calls = []
+
+    def run(arguments, timeout) -> Outcome:
+        calls.append(arguments)
+        return Outcome("ok", 0, 0.1, {"output": RESULT})
+
+    # ``RESULT`` adds 655 numbers, as the shape of the mutants asks for; a verifier that accepts everything is found out
+    assert command.main(["--ops", "add", "--of", "results", "--wrong", "2", "--out", str(tmp_path)], run) == 1
+    assert {Path(c[2]).suffix for c in calls if c[0] == "verify"} == {".c"}
+    assert "**0 of 2**" in (tmp_path / "mutants.md").read_text()
