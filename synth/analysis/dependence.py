@@ -155,7 +155,7 @@ def can_interchange(module: Module, outer: For, inner: For) -> Independence:
             continue
         for a, b in product(found, found):
             if (a.is_write or b.is_write) and not disjoint(outer, env, a, b, order=((outer, 1), (inner, -1))):
-                reason = f"iterations of '{outer.sym.name}' that touch the same element of '{buf.name}' may change their order"
+                reason = f"the order in which '{outer.sym.name}' touches the same element of '{buf.name}' would be reversed"
                 return Independence(False, reason=reason)
     return Independence(True, tuple(reductions))
 

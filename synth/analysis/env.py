@@ -16,7 +16,7 @@ from synth.analysis.polynomial import Atom, Poly, atom_poly, const_poly
 from synth.analysis.ranges import Range, product, tighter, truncated_quotient, type_range
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Binary, Cast, Expr, For, Let, Load, Select, Sym, Var
-from synth.ir.traversal import walk_expr, written_buffers
+from synth.ir.traversal import expr_children, walk_expr, written_buffers
 
 MAX_CURRENT = 32  # facts about mutable scalars; older ones go first
 
@@ -49,7 +49,7 @@ class Env:
         return Env(**{**fields, **changes})
 
     def with_let(self, let: Let) -> Env:
-        env = self.extended(lets={**self.lets, let.sym: let.value})
+        env = self.extended(lets={**self.lets, let.sym: let.value})._without_overflow(let.value)
         value = let.value
         if not isinstance(value.type, DType) or value.type.is_float or self.stable(value):
             return env
@@ -58,6 +58,19 @@ class Env:
         env = env.with_range(let.sym, self.bounds(poly).clamped(value.type))
         if self.tracked and value.type is not DType.BOOL:
             env = env.with_nonnegative(v - poly).with_nonnegative(poly - v)
+        return env
+
+    def _without_overflow(self, value: Expr) -> Env:
+        """After the evaluation of ``value``: its signed arithmetic did not overflow, which bounds what it is made of."""
+        env = self
+        for part in _evaluated(value):
+            if isinstance(part, Binary) and part.op in ("add", "sub", "mul") and isinstance(part.type, DType) and part.type.is_signed_int:
+                poly = env.normal(part)
+                known = env.bounds(poly)
+                if len(poly.atoms()) == 1 and not known.at_most(part.type.max_int):
+                    env = env.with_nonnegative(const_poly(part.type.max_int) - poly)
+                if len(poly.atoms()) == 1 and not known.at_least(part.type.min_int):
+                    env = env.with_nonnegative(poly - const_poly(part.type.min_int))
         return env
 
     def with_range(self, sym: Sym, known: Range) -> Env:
@@ -265,6 +278,19 @@ class Env:
 
 
 _FIELDS = ("lets", "ranges", "facts", "loops", "written", "scalars", "tracked", "current", "now")
+
+
+def _evaluated(expr: Expr) -> Iterator[Expr]:
+    """The subexpressions that are evaluated whenever ``expr`` is: not the sides of lazy operators."""
+    yield expr
+    if isinstance(expr, Select):
+        yield from _evaluated(expr.cond)
+        return
+    if isinstance(expr, Binary) and expr.op in ("land", "lor"):
+        yield from _evaluated(expr.a)
+        return
+    for child in expr_children(expr):
+        yield from _evaluated(child)
 
 
 def _scales(poly: Poly, fact: Poly) -> Iterator[int]:

@@ -13,7 +13,7 @@ from itertools import product as combinations
 
 from synth.analysis.access import Access
 from synth.analysis.env import Env
-from synth.analysis.polynomial import Atom, Poly, atom_poly, const_poly
+from synth.analysis.polynomial import Atom, Poly, atom_key, atom_poly, const_poly
 from synth.analysis.ranges import Range
 from synth.analysis.solver import contradictory
 from synth.ir.dtypes import DType
@@ -21,6 +21,7 @@ from synth.ir.grammar import Const, Expr, For, Load, Sym, Var
 from synth.ir.traversal import rewrite_expr, walk_expr
 
 MAX_DEPTH = 3  # splits of splits of an index
+SOLVER_MS = 1000
 MAX_CASES = 64  # combinations of values of shared scalars that are tried one by one
 
 
@@ -51,6 +52,7 @@ class _Query:
     successor: For | None
     differ: Expr | None
     order: Order
+    timeout_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +85,19 @@ def disjoint(
     common: Common = NOTHING,
     differ: Expr | None = None,
     order: Order = (),
+    timeout_ms: int = SOLVER_MS,
 ) -> bool:
     """Whether two accesses in the body of a loop never touch one element in different iterations. ``env`` holds inside the loop. With
     ``differ``, only iterations matter in which that expression over the loop variable has different values; with ``order``, pairs
-    (loop, sign), only those in which that loop's variable is higher (or lower) at ``b`` than at ``a``."""
+    (loop, sign), only those in which that loop's variable is higher (or lower) at ``b`` than at ``a``. With ``timeout_ms`` 0 the solver is
+    not asked."""
     if a.region is not None or b.region is not None or len(a.index) != len(b.index):
         return False
     few = {s: v for s, v in common.scalars.items() if v and (_mentions(a, s) or _mentions(b, s))}
     if math.prod(len(v) for v in few.values()) > MAX_CASES:
         few = {}
     free = frozenset(s for s in common.scalars if s not in few)
-    query = _Query(loop, env, common.syms | free, common.successor, differ, order)
+    query = _Query(loop, env, common.syms | free, common.successor, differ, order, timeout_ms)
     return all(_apart(query, a, b, dict(zip(few, case, strict=True))) for case in combinations(*few.values()))
 
 
@@ -120,6 +124,8 @@ def _apart(query: _Query, a: Access, b: Access, case: Mapping[Sym, int]) -> bool
     distance = first.me - second.me
     if any(_never_equal(both, x, y, distance) for x, y in pairs):
         return True
+    if not query.timeout_ms:
+        return False
     zero = [x - y for x, y in pairs]
     successor = query.successor
     if successor is not None and successor.sym in first.at and successor.sym in second.at:
@@ -127,7 +133,7 @@ def _apart(query: _Query, a: Access, b: Access, case: Mapping[Sym, int]) -> bool
     ordered = tuple((second.at[x.sym] - first.at[x.sym]).scaled(sign) - step for x, sign in query.order)
     different = [distance, *(x - y for x, y in zip(first.apart, second.apart, strict=True))]
     cases = [()] if query.order else combinations(*((p - step, -p - step) for p in different))
-    return all(bool(contradictory(both, (*ordered, *signs), tuple(zero))) for signs in cases)
+    return all(bool(contradictory(both, (*ordered, *signs), tuple(zero), timeout_ms=query.timeout_ms)) for signs in cases)
 
 
 def _never_equal(env: Env, x: Poly, y: Poly, apart: Poly, depth: int = MAX_DEPTH) -> bool:
@@ -159,7 +165,7 @@ def _splits(env: Env, x: Poly, y: Poly) -> Iterator[tuple[tuple[Poly, Poly], tup
     """Ways to read both indexes as ``N * q + r`` with ``0 <= r < N``, N a multiple of a symbol: then they are equal only if both parts
     are."""
     symbols = {atom for m in x.terms for atom in m if len(m) > 1} | {m[0] for m in x.terms if len(m) == 1 and (m[0], m[0]) in x.terms}
-    for n in sorted((s for s in symbols if isinstance(s, Var)), key=lambda v: v.sym.uid):
+    for n in sorted(symbols & y.atoms(), key=atom_key):
         if any(m.count(n) > 1 for poly in (x, y) for m in poly.terms):
             continue
         (q1, r1), (q2, r2) = [(poly.coefficient(n), poly.without(n)) for poly in (x, y)]

@@ -17,7 +17,7 @@ from synth.analysis.access import Access, accesses
 from synth.analysis.intervals import MANY, Layout, Step, intervals
 from synth.analysis.linear import Env, env_at
 from synth.analysis.mutable import scalar_values, tracked_scalars
-from synth.analysis.pairs import NOTHING, Common, disjoint
+from synth.analysis.pairs import NOTHING, SOLVER_MS, Common, disjoint
 from synth.analysis.uniformity import Uniformity, block_uniformity, warp_uniformity
 from synth.ir.builder import int_value
 from synth.ir.dtypes import DType
@@ -25,6 +25,7 @@ from synth.ir.grammar import Alloc, Axis, Binary, Cast, Const, Expr, For, Launch
 from synth.ir.traversal import walk
 
 WARP_SIZE = 32
+MAX_FAILURES = 12  # pairs of a launch that the solver did not prove, after which it is not asked any more: it fails at its slowest
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class _Launch:
     values: Mapping[Sym, tuple[int, ...]]
     scalars: frozenset[Sym]
     warp_size: int
-    _known: dict[tuple[object, ...], bool] = field(default_factory=dict)
+    _failures: int = 0
 
     @classmethod
     def of(cls, module: Module, launch: Launch, warp_size: int) -> _Launch:
@@ -102,9 +103,12 @@ class _Launch:
             if key in seen:
                 continue
             seen.add(key)
-            if disjoint(loop, env, a, b, common) or self._ordered_by_warps(loop, env, a, b, common):
+            patience = SOLVER_MS if self._failures < MAX_FAILURES else 0
+            if disjoint(loop, env, a, b, common, timeout_ms=patience) or self._ordered_by_warps(loop, env, a, b, common, patience):
                 yield "proved", ""
-            elif _same_literal(a, b):
+                continue
+            self._failures += 1
+            if _same_literal(a, b):
                 yield "same_value", _words(loop, a, b)
             else:
                 yield "unknown", _words(loop, a, b)
@@ -160,7 +164,7 @@ class _Launch:
 
     # ---------------------------------------------------------------------------------------------------------- warps
 
-    def _ordered_by_warps(self, loop: For, env: Env, a: Access, b: Access, common: Common) -> bool:
+    def _ordered_by_warps(self, loop: For, env: Env, a: Access, b: Access, common: Common, patience: int) -> bool:
         """Whether a barrier of each warp lies between two accesses, and lanes of different warps do not meet."""
         if self.warps is None or not self.warps.complete or loop.axis is not Axis.THREAD_X:
             return False
@@ -170,7 +174,7 @@ class _Launch:
         extents = {s.axis: int_value(s.hi) for s in walk(self.launch.body) if isinstance(s, For) and s.axis is not None}
         if extents.get(Axis.THREAD_Y) != 1 or extents.get(Axis.THREAD_Z) != 1:
             return False
-        return disjoint(loop, env, a, b, common, differ=_warp_number(loop, self.warp_size))
+        return disjoint(loop, env, a, b, common, differ=_warp_number(loop, self.warp_size), timeout_ms=patience)
 
 
 def _warp_number(loop: For, warp_size: int) -> Expr:
