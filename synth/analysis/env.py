@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from synth.analysis.constraints import constraints, operands
 from synth.analysis.normal import normal_form
-from synth.analysis.polynomial import Atom, Poly, atom_poly, const_poly
+from synth.analysis.polynomial import Atom, Poly, atom_key, atom_poly, const_poly
 from synth.analysis.ranges import Range, product, tighter, truncated_quotient, type_range
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Binary, Cast, Expr, For, Let, Load, Select, Sym, Var
@@ -143,7 +143,10 @@ class Env:
         gone = self.tracked.intersection(buffers)
         if not gone or not (self.current or self.now):
             return self
-        kept = tuple(f for f in self.current if not (self.unstable_buffers(f) & gone))
+        facts = self.current
+        for cell in sorted({a for f in facts for a in f.atoms() if isinstance(a, Load) and a.buf in gone}, key=atom_key):
+            facts = _without_cell(facts, cell)
+        kept = tuple(f for f in facts if not (self.unstable_buffers(f) & gone))
         return self.extended(current=kept, now={b: r for b, r in self.now.items() if b not in gone})
 
     # ------------------------------------------------------------------------------------------------------ stability
@@ -278,6 +281,17 @@ class Env:
 
 
 _FIELDS = ("lets", "ranges", "facts", "loops", "written", "scalars", "tracked", "current", "now")
+
+
+def _without_cell(facts: tuple[Poly, ...], cell: Load) -> tuple[Poly, ...]:
+    """What facts say without the present value of a variable, where they say what that is equal to."""
+    mine = atom_poly(cell)
+    for f in facts:
+        value = mine - f
+        if f.terms.get((cell,)) == 1 and cell not in value.atoms() and -f in facts:
+            others = [g.substitute(lambda a, value=value: value if a == cell else None) for g in facts]  # type: ignore[misc]
+            return tuple(g for g in others if g.constant is None)
+    return facts
 
 
 def _evaluated(expr: Expr) -> Iterator[Expr]:

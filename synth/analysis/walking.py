@@ -7,6 +7,7 @@ must go through ``step_into`` and ``following`` for every statement on its way.
 from __future__ import annotations
 
 from synth.analysis.env import Env
+from synth.analysis.induction import in_iteration
 from synth.analysis.mutable import scalar_ranges, tracked_scalars
 from synth.ir.grammar import Alloc, Break, Continue, For, If, Let, Module, Return, Stmt, Store, Sym, While
 from synth.ir.traversal import bodies, walk, written_buffers
@@ -45,7 +46,7 @@ def step_into(env: Env, stmt: Stmt, branch: int) -> Env:
             return env.with_fact(stmt.cond, branch == 0)
         case While():
             # The condition is evaluated anew in every iteration, after what earlier ones have changed.
-            return _forgetting(env, stmt).with_fact(stmt.cond)
+            return in_iteration(env, stmt).with_fact(stmt.cond)
         case _:
             return env
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +20,7 @@ from synth.ir.grammar import (
     Axis,
     Binary,
     Body,
+    Break,
     Cast,
     Expr,
     For,
@@ -108,7 +109,9 @@ class Kernel:
                 out.append(self.copy())
             elif kind < 0.7:
                 out.append(Sync(Scope.BLOCK))
-            elif kind < 0.85:
+            elif kind < 0.78:
+                out.extend(self.walk(depth))
+            elif kind < 0.88:
                 k = Sym("k")
                 self.values.append(b.var(k))
                 inner = self.body(depth - 1)
@@ -120,6 +123,29 @@ class Kernel:
             if r.random() < 0.4:
                 out.append(Sync(Scope.BLOCK))
         return tuple(out)
+
+    def walk(self, depth: int) -> Body:
+        """A variable that walks while another runs down."""
+        r = self.rng
+        p, left = Sym("p"), Sym("left")
+        here, now = Load(p, (), I32), Load(left, (), I32)
+        start = r.choice([b.var(self.t), b.i32(r.randrange(0, 9)), b.mul(b.var(self.t), b.i32(2))])
+        count = r.randrange(1, 5)
+        self.values.append(here)
+        inner = self.body(0)
+        self.values.pop()
+        move = Store(p, (), b.add(here, b.i32(r.choice([-1, 1, 2, 8]))))
+        run = Store(left, (), b.sub(now, b.i32(1)))
+        begin = (Alloc(p, I32, (), Space.LOCAL), Store(p, (), start), Alloc(left, I32, (), Space.LOCAL), Store(left, (), b.i32(count)))
+        match r.randrange(3):
+            case 0:
+                return *begin, While(Binary("gt", now, b.i32(0)), (run, *inner, move))
+            case 1:
+                return *begin, While(Binary("ge", now, b.i32(1)), (move, *inner, run))
+            case _:
+                old = Sym("old")
+                leave = If(b.lnot(Binary("gt", b.var(old), b.i32(0))), (Break(),))
+                return *begin, While(b.true(), (Let(old, now), run, leave, *inner, move))
 
     def strides(self, depth: int) -> Body:
         h = Sym("h")
@@ -143,7 +169,8 @@ class Kernel:
         self.passed = 0
         yield from self.run(self.kernel, env)
 
-    def run(self, body: Body, env: dict[int, object]) -> Iterator[tuple[int, int, bool]]:
+    def run(self, body: Body, env: dict[int, object]) -> Generator[tuple[int, int, bool], None, bool]:
+        """The accesses; the result is whether a break was met."""
         for s in body:
             match s:
                 case Let():
@@ -157,15 +184,19 @@ class Kernel:
                         yield self.passed, meaning(load.index[0])(env), False
                     yield self.passed, meaning(s.index[0])(env), True
                 case If():
-                    yield from self.run(s.then if meaning(s.cond)(env) else s.orelse, env)
+                    if (yield from self.run(s.then if meaning(s.cond)(env) else s.orelse, env)):
+                        return True
+                case Break():
+                    return True
                 case For():
                     for v in range(meaning(s.lo)(env), meaning(s.hi)(env), meaning(s.step)(env)):
                         yield from self.run(s.body, {**env, s.sym.uid: v})
                 case While():
-                    while meaning(s.cond)(env):
-                        yield from self.run(s.body, env)
+                    while meaning(s.cond)(env) and not (yield from self.run(s.body, env)):
+                        pass
                 case Sync():
                     self.passed += 1
+        return False
 
     def races(self) -> bool:
         touched: dict[tuple[int, int], set[tuple[int, bool]]] = {}
@@ -178,7 +209,7 @@ class Kernel:
         return any(not 0 <= cell < CELLS for thread in range(THREADS) for _, cell, _ in self.events(thread))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 1 << 30))
 def test_what_is_proved_holds_in_execution(seed: int) -> None:
     kernel = Kernel(seed)
