@@ -4,7 +4,6 @@ import pytest
 
 from synth.analysis.bounds import check_bounds
 from synth.analysis.limits import exceeded_limits
-from synth.analysis.races import check_races
 from synth.analysis.solver import Proof
 from synth.errors import UnsupportedError
 from synth.ir.grammar import Role
@@ -50,35 +49,69 @@ def test_what_may_leave_a_buffer_is_named(body: str, expected: list[str]) -> Non
     assert open_bounds(body) == expected
 
 
-def races(body: str) -> tuple[str, ...]:
-    return tuple(words.split(" (")[0] for words in check_races(cuda(KERNEL.format(body=body))).unknown)
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("__shared__ float s[64]; int t = threadIdx.x; if (t < 64) { for (int h = 32; h > 0; h /= 2) if (t < h) s[t] = s[t + h]; }", []),
+        ("__shared__ float s[63]; int t = threadIdx.x; if (t < 63) { for (int h = 32; h > 0; h /= 2) if (t < h) s[t] = s[t + h]; }", ["s"]),
+        ("int k = 16; const float* p = A; float v = 0; if (n >= 16) { while (k-- > 0) v += *p++; }", []),
+        ("int k = 17; const float* p = A; float v = 0; if (n >= 16) { while (k-- > 0) v += *p++; }", ["dA"]),
+        (INDEX + "while (i < n) { C[i] = A[i]; i += 1024; }", []),
+        (INDEX + "while (i < n) { i += 1024; C[i] = 1; }", ["dC"]),
+        (INDEX + "int j = i; if (j < n) { C[j] = 1; j = j + 1; C[j] = 2; }", ["dC"]),
+    ],
+)
+def test_mutable_variables_are_followed_to_their_next_assignment(body: str, expected: list[str]) -> None:
+    assert [words.split()[0] for words in open_bounds(body)] == expected
 
 
-REVERSE = "__shared__ float s[256];" + INDEX + "s[threadIdx.x] = A[i]; {sync} C[i] = s[255 - threadIdx.x];"
+FIXED = """
+__global__ void k(const float* A, float* C) {{
+    {body}
+}}
+extern "C" void entry(const float* A, float* C) {{
+    float *dA, *dC;
+    cudaMalloc(&dA, 1000 * sizeof(float));
+    cudaMalloc(&dC, 1000 * sizeof(float));
+    cudaMemcpy(dA, A, 1000 * sizeof(float), cudaMemcpyHostToDevice);
+    k<<<4, 256>>>(dA, dC);
+    cudaMemcpy(C, dC, {copied} * sizeof(float), cudaMemcpyDeviceToHost);
+}}
+"""
 
 
-def test_a_barrier_between_write_and_read_excludes_the_race() -> None:
-    assert races(REVERSE.format(sync="__syncthreads();")) == ()
+def verdicts(body: str, copied: int = 1000) -> list[tuple[str, str, str]]:
+    found = check_bounds(cuda(FIXED.format(body=body, copied=copied)))
+    return [(f.buffer, f.proof.value, f.detail) for f in found if f.proof is not Proof.PROVED]
 
 
-def test_a_missing_barrier_is_reported() -> None:
-    assert races(REVERSE.format(sync="")) == ("threads that differ in thread.x may race on 's'",)
+def test_an_access_that_surely_leaves_its_buffer_is_refuted_at_a_point() -> None:
+    ((buffer, proof, detail),) = verdicts(INDEX + "C[i] = 1;")
+    assert (buffer, proof) == ("dC", "refuted")
+    index = int(detail.split("index ")[1].split()[0])
+    assert 1000 <= index < 1024 and "of 1000 at" in detail
 
 
-def test_a_loop_with_one_barrier_races_with_its_next_iteration() -> None:
-    loop = "__shared__ float s[256]; float x = 0; for (int t = 0; t < 4; ++t) {{ s[threadIdx.x] = x; __syncthreads(); "
-    loop += "x += s[(threadIdx.x + 1) % 256]; {sync} }} C[threadIdx.x + blockIdx.x * 256] = x;"
-    assert races(loop.format(sync="__syncthreads();")) == ()
-    assert races(loop.format(sync="")) == ("threads that differ in thread.x may race on 's'",)
+@pytest.mark.parametrize(
+    ("body", "buffer"),
+    [
+        (INDEX + "if (A[i % 1000] > 0) C[i] = 1;", "dC"),  # whether it happens depends on data
+        (INDEX + "for (int j = 0; j < 4; j++) { if (A[j] > 0) break; C[i + j] = 1; }", "dC"),  # an earlier iteration may end the loop
+        (INDEX + "C[(int)A[i % 1000]] = 1;", "dC"),  # the index depends on data
+        (INDEX + "C[i % 1000] = i < 1000 || A[0] > 0 ? A[i] : 0;", "dA"),  # the load is lazy
+    ],
+)
+def test_what_may_not_happen_is_unknown_and_not_refuted(body: str, buffer: str) -> None:
+    assert [(b, p) for b, p, _ in verdicts(body)] == [(buffer, "unknown")]
 
 
-def test_blocks_that_write_one_element_race() -> None:
-    assert "threads that differ in block.x may race on 'dC'" in races("C[threadIdx.x] = A[blockIdx.x];")
+def test_a_guarded_access_is_not_refuted() -> None:
+    assert verdicts(INDEX + "if (i >= 1000) return; C[i] = A[i];") == []
 
 
-def test_writing_one_literal_everywhere_is_told_apart() -> None:
-    report = check_races(cuda(KERNEL.format(body="C[0] = 1.0f;")))
-    assert report.unknown == () and len(report.same_value) == 2
+def test_operands_of_copies_are_checked() -> None:
+    found = verdicts("C[threadIdx.x] = 1;", copied=1001)
+    assert ("dC", "unknown", "beyond the end") in found
 
 
 def test_limits_of_the_target() -> None:
