@@ -24,6 +24,9 @@ def exceeded_limits(module: Module, spec: DeviceSpec) -> tuple[str, ...]:
         threads = block[0] * block[1] * block[2]
         if threads > spec.max_threads_per_block:
             found.append(f"kernel '{launch.kernel}' has {threads} threads a block; {spec.name} allows {spec.max_threads_per_block}")
+        for axis, size, limit in zip(_THREAD, block, spec.max_block, strict=True):
+            if size > limit and threads <= spec.max_threads_per_block:
+                found.append(f"kernel '{launch.kernel}' has {size} threads in {axis.value}; {spec.name} allows {limit}")
         for axis, size, limit in zip(_BLOCK, [extents.get(a) or 1 for a in _BLOCK], spec.max_grid, strict=True):
             if size > limit:
                 found.append(f"kernel '{launch.kernel}' has {size} blocks in {axis.value}; {spec.name} allows {limit}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from synth.analysis.bounds import BoundsFinding, check_bounds
-from synth.analysis.dependence import independent_iterations
+from synth.analysis.dependence import Independence, independent_iterations
 from synth.analysis.limits import exceeded_limits
 from synth.analysis.races import check_races
 from synth.analysis.solver import Proof
@@ -35,16 +35,19 @@ def earn_l0(source: Module, result: Module, spec: DeviceSpec) -> Finding:
         }
         broken += [_bounds_words(name, f) for f in refuted]
         open_points += [_bounds_words(name, f) for f in unknown if f not in refuted]
-    races = check_races(source)
-    details["source_races"] = {
-        "pairs_proved": races.proved,
-        "unknown": len(races.unknown),
-        "same_value": len(races.same_value),
-        "divergent_barriers": len(races.divergent),
-    }
-    open_points += [f"source: {words}" for words in (*races.divergent, *races.unknown)]
+    pairs = 0
+    for name, module, warp_size in (("source", source, source_spec.warp_size), ("result", result, spec.warp_size)):
+        races = check_races(module, warp_size)
+        details[f"{name}_races"] = {
+            "pairs_proved": races.proved,
+            "unknown": len(races.unknown),
+            "same_value": len(races.same_value),
+            "divergent_barriers": len(races.divergent),
+        }
+        pairs += races.proved
+        open_points += [f"{name}: {words}" for words in (*races.divergent, *races.unknown)]
     loops = [s for s in walk(result.body) if isinstance(s, For) and s.axis in (Axis.OMP, Axis.SIMD)]
-    dependent = [(s, independent_iterations(result, s)) for s in loops]
+    dependent = [(s, _parallel(result, s)) for s in loops]
     details["result_parallel_loops"] = {"proved": sum(1 for _, p in dependent if p), "unknown": sum(1 for _, p in dependent if not p)}
     open_points += [f"result: loop '{s.sym.name}': {p.reason}" for s, p in dependent if not p]
     details["open"] = open_points[:20]
@@ -55,7 +58,15 @@ def earn_l0(source: Module, result: Module, spec: DeviceSpec) -> Finding:
         more = f" and {len(open_points) - 1} more" if len(open_points) > 1 else ""
         return Finding(Level.L0, Outcome.NOT_SHOWN, f"not proved: {open_points[0]}{more}", details)
     total = details["source_bounds"]["proved"] + details["result_bounds"]["proved"]
-    return Finding(Level.L0, Outcome.SHOWN, f"{total} accesses in bounds, {races.proved} pairs of accesses race-free, limits kept", details)
+    return Finding(Level.L0, Outcome.SHOWN, f"{total} accesses in bounds, {pairs} pairs of accesses race-free, limits kept", details)
+
+
+def _parallel(module: Module, loop: For) -> Independence:
+    """Whether the iterations of a bound loop may run at once; lanes may accumulate into a scalar, threads may not."""
+    proof = independent_iterations(module, loop)
+    if proof.reductions and loop.axis is Axis.OMP:
+        return Independence(False, proof.reductions, f"iterations accumulate into '{proof.reductions[0][0].name}'")
+    return proof
 
 
 def _bounds_words(name: str, f: BoundsFinding) -> str:

@@ -6,10 +6,12 @@ from synth.analysis.bounds import check_bounds
 from synth.analysis.limits import exceeded_limits
 from synth.analysis.solver import Proof
 from synth.errors import UnsupportedError
+from synth.evidence.l0 import earn_l0
+from synth.evidence.levels import Finding, Outcome
 from synth.ir.grammar import Role
 from synth.ir.text import print_expr
 from synth.spec import SPECS
-from tests.synth.analysis.programs import cuda
+from tests.synth.analysis.programs import cuda, module
 
 KERNEL = """
 __global__ void k(const float* A, float* C, int n) {{
@@ -148,3 +150,50 @@ def test_extents_and_roles_come_from_the_accesses() -> None:
 def test_an_extent_that_depends_on_data_is_asked_for() -> None:
     with pytest.raises(UnsupportedError, match=r"--extent A=EXPR"):
         cuda(BARE.format(index="(int)C[row]"))
+
+
+def test_a_dimension_of_a_block_has_a_limit_of_its_own() -> None:
+    text = KERNEL.format(body="C[0] = 1;").replace(", 256>>>", ", dim3(1, 1, 128)>>>")
+    assert exceeded_limits(cuda(text), SPECS["sm_80"]) == ("kernel 'k' has 128 threads in thread.z; sm_80 allows 64",)
+
+
+def earned(body: str, text: str = FIXED) -> Finding:
+    source = cuda(text.format(body=body, copied=1000))
+    return earn_l0(source, module("module entry(A: f32[1i64] host in, C: f32[1i64] host out) dialect=vnni {\n}\n"), SPECS["avx512_vnni"])
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "words"),
+    [
+        (INDEX + "if (i < 1000) C[i] = A[i];", Outcome.SHOWN, "6 accesses in bounds, 2 pairs of accesses race-free, limits kept"),
+        (INDEX + "C[i] = A[0];", Outcome.REFUTED, "source: write to 'dC' at k.cu:4"),
+        (INDEX + "if (i < 1000) C[i / 2] = A[i];", Outcome.NOT_SHOWN, "may race on 'dC'"),
+        (INDEX + "if (i < 500) __syncthreads(); C[i % 1000] = 1;", Outcome.NOT_SHOWN, "may not be reached by all threads"),
+        ("__shared__ float s[99999]; s[threadIdx.x] = 1;", Outcome.REFUTED, "bytes of shared memory"),
+    ],
+)
+def test_the_finding_tells_proved_open_and_broken_apart(body: str, outcome: Outcome, words: str) -> None:
+    finding = earned(body)
+    assert finding.outcome is outcome and words in finding.summary
+
+
+def in_parallel(axis: str, statement: str) -> Finding:
+    source = cuda(FIXED.format(body="C[0] = 1;", copied=1))
+    text = "module entry(A: f32[64i64] host in, C: f32[64i64] host inout) dialect=vnni {\n  alloc s: f32[] local\n  s[] = 0.0f32\n"
+    text += f"  for.{axis} i: i32 in 0i32..64i32 step 1i32 {{\n    {statement}\n  }}\n}}\n"
+    return earn_l0(source, module(text), SPECS["avx512_vnni"])
+
+
+@pytest.mark.parametrize(
+    ("axis", "statement", "reason"),
+    [
+        ("omp", "C[i:i32] = A[i:i32]:f32", ""),
+        ("omp", "C[(i:i32 / 2i32)] = A[i:i32]:f32", "may touch the same element of 'C'"),
+        ("omp", "s[] = (s[]:f32 + A[i:i32]:f32)", "accumulate into 's'"),
+        ("simd", "s[] = (s[]:f32 + A[i:i32]:f32)", ""),
+    ],
+)
+def test_iterations_of_parallel_loops_in_the_result_are_independent(axis: str, statement: str, reason: str) -> None:
+    found = in_parallel(axis, statement)
+    assert found.details["result_parallel_loops"] == {"proved": int(not reason), "unknown": int(bool(reason))}
+    assert any(reason in words for words in found.details["open"]) is bool(reason)
