@@ -42,6 +42,10 @@ def constraints(cond: Expr, holds: bool, env: Env) -> Iterable[Poly]:
             elif op == "eq":
                 yield a - b
                 yield b - a
+            elif env.never_negative(a - b):
+                yield a - b - one
+            elif env.never_negative(b - a):
+                yield b - a - one
 
 
 def operands(e: Expr, op: str) -> list[Expr]:

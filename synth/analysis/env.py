@@ -78,6 +78,8 @@ class Env:
 
     def with_fact(self, cond: Expr, holds: bool = True) -> Env:
         """Adds what a condition says. Disjunctions say nothing here, which is sound: facts are only ever premises."""
+        if isinstance(cond, Binary) and ((cond.op == "land" and holds) or (cond.op == "lor" and not holds)):
+            return self.with_fact(cond.a, holds).with_fact(cond.b, holds)
         env = self
         for fact in constraints(cond, holds, self):
             env = env.with_nonnegative(fact)

@@ -45,6 +45,9 @@ def test_guarded_accesses_are_in_bounds_at_every_size() -> None:
         (INDEX + "if (i < n) C[i] = A[i + 1];", ["dA beyond the end"]),
         (INDEX + "if (i < n) C[i] = A[i - 1];", ["dA below 0"]),
         (INDEX + "if (i < n && i > 0) C[i] = A[i - 1];", []),
+        (INDEX + "if (i < n && i != 0) C[i] = A[i - 1];", []),
+        (INDEX + "if (i < n && i != 1) C[i] = A[i - 1];", ["dA below 0"]),
+        (INDEX + "if (i > n || i == n) return; C[i] = 1;", []),
     ],
 )
 def test_what_may_leave_a_buffer_is_named(body: str, expected: list[str]) -> None:
