@@ -39,6 +39,7 @@ class Env:
     current: tuple[Poly, ...] = ()
     now: Mapping[Sym, Range] = field(default_factory=dict)
     _memo: dict[int, tuple[Expr, Poly]] = field(default_factory=dict)
+    _atoms: dict[int, tuple[Expr, Range]] = field(default_factory=dict)
     simple: dict[int, tuple[Expr, Expr]] = field(default_factory=dict)  # what ``simplified`` found here, by identity
 
     # ---------------------------------------------------------------------------------------------------- extension
@@ -194,6 +195,14 @@ class Env:
 
     def atom_range(self, atom: Atom) -> Range:
         """Bounds of the value of an atom by itself."""
+        if isinstance(atom, Var | Load):
+            return self._atom_range(atom)
+        found = self._atoms.get(id(atom))
+        if found is None or found[0] is not atom:
+            found = self._atoms[id(atom)] = (atom, self._atom_range(atom))
+        return found[1]
+
+    def _atom_range(self, atom: Atom) -> Range:
         own = type_range(atom.type if isinstance(atom.type, DType) and not atom.type.is_float else DType.I64)
         match atom:
             case Var():

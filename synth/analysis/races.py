@@ -18,7 +18,7 @@ from synth.analysis.intervals import MANY, Layout, Step, intervals
 from synth.analysis.linear import Env, env_at
 from synth.analysis.mutable import scalar_values, tracked_scalars
 from synth.analysis.pairs import NOTHING, SOLVER_MS, Common, disjoint
-from synth.analysis.uniformity import Uniformity, block_uniformity, warp_uniformity
+from synth.analysis.uniformity import block_uniformity, warp_uniformity
 from synth.ir.builder import int_value
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Axis, Binary, Cast, Const, Expr, For, Launch, Let, Module, Scope, Space, Stmt, Store, Sym, Sync, Var
@@ -58,7 +58,7 @@ class _Launch:
 
     module: Module
     launch: Launch
-    uniformity: Uniformity
+    varying: frozenset[Sym]
     divergent: tuple[Stmt, ...]
     layout: Layout
     warps: Layout | None  # intervals between barriers of blocks or warps, where warps have barriers that their lanes all reach
@@ -69,15 +69,17 @@ class _Launch:
 
     @classmethod
     def of(cls, module: Module, launch: Launch, warp_size: int) -> _Launch:
+        if not any(isinstance(s, Sync) for s in walk(launch.body)):
+            return cls(module, launch, frozenset(), (), intervals(launch), None, {}, frozenset(), warp_size)
         uniformity = block_uniformity(module, launch)
         scalars = tracked_scalars(launch.body) - uniformity.varying
-        warps, divergent = None, list(uniformity.divergent)
+        warps = None
         if any(isinstance(s, Sync) and s.scope is Scope.WARP for s in walk(launch.body)):
             lanes = warp_uniformity(module, launch, warp_size)
             if not any(isinstance(s, Sync) for s in lanes.divergent):
                 warps = intervals(launch, frozenset({Scope.BLOCK, Scope.WARP}))
         values = scalar_values(launch.body, scalars)
-        return cls(module, launch, uniformity, tuple(divergent), intervals(launch), warps, values, scalars, warp_size)
+        return cls(module, launch, uniformity.varying, uniformity.divergent, intervals(launch), warps, values, scalars, warp_size)
 
     def verdicts(self) -> Iterator[tuple[str, str]]:
         for barrier in self.divergent:
@@ -147,9 +149,9 @@ class _Launch:
             together += 1
             if isinstance(loop, For):
                 inside.append(loop)
-        syms |= {loop.sym for loop in inside if loop.sym not in self.uniformity.varying}
+        syms |= {loop.sym for loop in inside if loop.sym not in self.varying}
         around = self.layout.frame[first.key][:together]
-        for let in (s for s in walk(self.launch.body) if isinstance(s, Let) and s.sym not in self.uniformity.varying):
+        for let in (s for s in walk(self.launch.body) if isinstance(s, Let) and s.sym not in self.varying):
             if self.layout.steps.get(id(let)) == id(let) and self.layout.frame[id(let)] == around[: len(self.layout.frame[id(let)])]:
                 syms.add(let.sym)
         scalars = {s: self.values.get(s, ()) for s in self.scalars if self._same_value(s, first, second)}
