@@ -115,6 +115,7 @@ class CudaHost(CudaDevice):
             _note_once(reader, "streams and events are ignored: work runs in the order of the program", call)
             return SUCCESS
         if name in _DROPPED_OUTPUT or "stream::" in name or name in ("operator<<", "ios::operator bool"):
+            _note_once(reader, "output (printf, streams) is left out: it is no result of the entry", call)
             if not isinstance(reader.ctype(call), DType):
                 return NoValue()
             return Const(0, DType.I32) if name in _DROPPED_OUTPUT else self._measured(reader, call, "a stream's state")

@@ -18,7 +18,7 @@ from synth.frontend.reader.places import Fixed, NoValue, Place, PlacePointer, Va
 from synth.frontend.reader.reader import MAX_INLINE_DEPTH, MAX_STATEMENTS, Function, Reader
 from synth.frontend.reader.types import CType, ReferenceType, Void, ctype_of, has_array
 
-_CALL_COST = 20  # statements that one inlined call counts for: a guard against calls that double at every level
+_CALL_COST = 8  # statements that one inlined call counts for: a guard against calls that double at every level
 
 
 def bind_parameter(reader: Reader, definition: Cursor, parameter: Cursor, value: Value, where: Cursor) -> None:

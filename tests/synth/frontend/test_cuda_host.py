@@ -186,6 +186,7 @@ extern "C" cudaError_t run(float *x, int n, float s) {
     assert read.module.result == Const(0, DType.U32)
     assert param(read.module, "x").role is Role.INOUT
     assert sum("streams and events" in d.message for d in read.diagnostics) == 1
+    assert sum("output" in d.message for d in read.diagnostics) == 1
     x = floats(100)
     wanted = x * np.float32(3)
     execute(read.module, x=x, n=100, s=3.0)
