@@ -1,7 +1,10 @@
 """Device specifications: the limits and widths that passes, code generation and emulators read. Never constants in a pass.
 
 Sources: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; Intel 64 and IA-32 Architectures
-Optimization Reference Manual (AVX-512).
+Optimization Reference Manual (AVX-512); AMD ROCm documentation, "Accelerator and GPU hardware specifications" (wavefront size, compute
+units, LDS of a unit); HIP documentation, "Hardware features" and ``hipDeviceProp_t`` (threads a block, grid); AMD Instinct MI200
+and CDNA3 Instruction Set Architecture Reference Guides (wavefronts of 64 lanes, 64 KiB of LDS a work-group); RDNA3 Instruction Set
+Architecture Reference Guide (wavefronts of 32 lanes, the default of its compilers).
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ class DeviceSpec:
 
 
 _CUDA_GRID = (2**31 - 1, 65535, 65535)
+_HIP_GRID = (2**31 - 1, 65536, 65536)
+_HIP_BLOCK = (1024, 1024, 1024)
 
 SPECS: dict[str, DeviceSpec] = {
     spec.name: spec
@@ -49,10 +54,14 @@ SPECS: dict[str, DeviceSpec] = {
         DeviceSpec("sm_70", "cuda", 0, 32, 1024, (1024, 1024, 64), _CUDA_GRID, 48 * 1024, 80, 15700.0, 900.0),
         DeviceSpec("sm_80", "cuda", 0, 32, 1024, (1024, 1024, 64), _CUDA_GRID, 48 * 1024, 108, 19500.0, 1555.0),
         DeviceSpec("sm_90", "cuda", 0, 32, 1024, (1024, 1024, 64), _CUDA_GRID, 48 * 1024, 132, 67000.0, 3350.0),
+        # one of the two dies of an MI250X, which is a device of its own
+        DeviceSpec("gfx90a", "hip", 0, 64, 1024, _HIP_BLOCK, _HIP_GRID, 64 * 1024, 110, 23950.0, 1638.0, frozenset({"mfma"})),
+        DeviceSpec("gfx942", "hip", 0, 64, 1024, _HIP_BLOCK, _HIP_GRID, 64 * 1024, 304, 163400.0, 5300.0, frozenset({"mfma"})),
+        DeviceSpec("gfx1100", "hip", 0, 32, 1024, _HIP_BLOCK, _HIP_GRID, 64 * 1024, 96, 61400.0, 960.0, frozenset({"wmma"})),
     )
 }
 
-DEFAULT_TARGET = {"vnni": "avx512_vnni", "c": "avx512_vnni", "cuda": "sm_80"}
+DEFAULT_TARGET = {"vnni": "avx512_vnni", "c": "avx512_vnni", "cuda": "sm_80", "hip": "gfx90a"}
 
 
 def find_spec(dialect: str, target: str | None) -> DeviceSpec | None:

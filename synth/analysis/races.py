@@ -24,7 +24,6 @@ from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Axis, Binary, Cast, Const, Expr, For, Launch, Let, Module, Scope, Space, Stmt, Store, Sym, Sync, Var
 from synth.ir.traversal import walk
 
-WARP_SIZE = 32
 MAX_FAILURES = 12  # pairs of a launch that the solver did not prove, after which it is not asked any more: it fails at its slowest
 
 
@@ -39,12 +38,12 @@ class RaceReport:
     divergent: tuple[str, ...] = field(default_factory=tuple)
 
 
-def check_races(module: Module, warp_size: int = WARP_SIZE) -> RaceReport:
-    """Races and divergent barriers of all launches of a module, on a device with warps of ``warp_size`` threads."""
+def check_races(module: Module) -> RaceReport:
+    """Races and divergent barriers of all launches of a module."""
     proved = 0
     found: dict[str, list[str]] = {"unknown": [], "same_value": [], "divergent": []}
     for launch in (s for s in walk(module.body) if isinstance(s, Launch)):
-        for verdict, words in _Launch.of(module, launch, warp_size).verdicts():
+        for verdict, words in _Launch.of(module, launch, module.warp_size).verdicts():
             if verdict == "proved":
                 proved += 1
             elif words not in found[verdict]:

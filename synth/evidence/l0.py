@@ -36,8 +36,8 @@ def earn_l0(source: Module, result: Module, spec: DeviceSpec) -> Finding:
         broken += [_bounds_words(name, f) for f in refuted]
         open_points += [_bounds_words(name, f) for f in unknown if f not in refuted]
     pairs = 0
-    for name, module, warp_size in (("source", source, source_spec.warp_size), ("result", result, spec.warp_size)):
-        races = check_races(module, warp_size)
+    for name, module in (("source", source), ("result", result)):
+        races = check_races(module)
         details[f"{name}_races"] = {
             "pairs_proved": races.proved,
             "unknown": len(races.unknown),

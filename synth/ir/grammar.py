@@ -361,6 +361,7 @@ class Call:
       * ``warp.shfl``, ``warp.shfl_up``, ``warp.shfl_down``, ``warp.shfl_xor``: dests (t,), args (mask, value, lane/delta, width)
       * ``warp.all``, ``warp.any``, ``warp.ballot``: dests (t,), args (mask, predicate: bool)
       * ``warp.activemask``: dests (t,), args ()
+    where a mask has one bit a lane: ``u32`` for warps of 32, ``u64`` for warps of 64
     and the host operations are
       * ``host.copy``: dests (region,), args (region,): equal element counts, flat
       * ``host.fill``: dests (region,), args (value,)
@@ -439,6 +440,7 @@ class Module:
     ``dialect`` is what the program was read from or is lowered to. ``assumes`` are boolean expressions over the scalar
     parameters that hold at entry (from ``--bind`` or the host code); passes may rely on them, and they are part of the stated
     evidence. ``result`` is what an entry that returns a status returns (always the same literal: success); None for ``void``.
+    ``warp_size`` are the lanes of a warp on the device that the launches are for: what ``warp.*`` and ``Sync(WARP)`` mean depends on it.
     """
 
     name: str
@@ -447,3 +449,4 @@ class Module:
     dialect: str = "c"
     assumes: tuple[Expr, ...] = ()
     result: Const | None = None
+    warp_size: int = 32

@@ -55,7 +55,7 @@ Signal = type[Break] | type[Continue] | type[Return] | None
 Execution = Generator[Wait, Any, Signal]
 
 
-def run(module: Module, args: Mapping[str, NDArray[Any] | float | int], *, max_steps: int = DEFAULT_STEPS, warp_size: int = 32) -> None:
+def run(module: Module, args: Mapping[str, NDArray[Any] | float | int], *, max_steps: int = DEFAULT_STEPS) -> None:
     """Calls the entry with arguments by parameter name: flat numpy arrays, changed in place, and numbers.
 
     An ``out`` buffer counts as uninitialised at entry; elements that the program does not write keep the caller's values.
@@ -65,7 +65,7 @@ def run(module: Module, args: Mapping[str, NDArray[Any] | float | int], *, max_s
     if given.keys() != names:
         wrong = sorted(given.keys() ^ names)
         raise InterpreterError("argument", f"arguments do not match the parameters of {module.name}: {', '.join(wrong)}")
-    machine = _Machine(max_steps, warp_size)
+    machine = _Machine(max_steps, module.warp_size)
     env: Env = {}
     arrays = [(p, np.asarray(given[p.sym.name])) for p in module.params if p.is_buffer]
     for a, b in itertools.combinations(arrays, 2):

@@ -175,11 +175,23 @@ class _Parser(ExpressionParser):
             if not isinstance(value, Const):
                 raise self.fail("the result is a literal", token)
             result = value
+        warp_size = self._warp_size()
         assumes: tuple[Expr, ...] = ()
         if self.accept("assume"):
             self.expect("[")
             assumes = self.exprs("]")
-        return Module(name, params, self.body(), dialect, assumes, result)
+        return Module(name, params, self.body(), dialect, assumes, result, warp_size)
+
+    def _warp_size(self) -> int:
+        if not self.accept("warp"):
+            return 32
+        self.expect("=")
+        token = self.peek()
+        size = int(token.text) if token.text.isdigit() else 0
+        if size < 1 or size > 64 or size & (size - 1):
+            raise self.fail("a warp has a power of two of lanes, at most 64", token)
+        self.at += 1
+        return size
 
     def params(self) -> tuple[Param, ...]:
         """Extents may name parameters that come later, so the names are bound first."""

@@ -70,6 +70,8 @@ def print_named(module: Module, names: Names) -> str:
     head = f"module {quoted(module.name)}({params}) dialect={quoted(module.dialect)}"
     if module.result is not None:
         head += f" result={print_expr(module.result, names)}"
+    if module.warp_size != 32:
+        head += f" warp={module.warp_size}"
     if module.assumes:
         head += f" assume [{_list(module.assumes, names)}]"
     return "\n".join([head + " {", *_body(module.body, names, 1), "}"]) + "\n"

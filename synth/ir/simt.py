@@ -87,7 +87,7 @@ def _complete_masked(stmt: Call, lanes: dict[int, tuple[Any, ...]], living: set[
         mask = args[0]
         if not mask >> lane & 1:
             raise InterpreterError(
-                "divergence", f"lane {lane} calls {stmt.op} with the mask {mask & 0xFFFFFFFF:#x}, which leaves it out", stmt.loc
+                "divergence", f"lane {lane} calls {stmt.op} with the mask {mask & ((1 << warp_size) - 1):#x}, which leaves it out", stmt.loc
             )
         members = {m for m in living if mask >> m & 1}
         if all(m in lanes and lanes[m][0] == mask for m in members):

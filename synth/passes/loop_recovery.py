@@ -136,7 +136,7 @@ class LoopRecovery:
 
     @classmethod
     def space(cls, module: Module, spec: DeviceSpec) -> tuple[Self, ...]:
-        return tuple(cls(site) for site in launches(module))
+        return tuple(cls(site, module.warp_size) for site in launches(module))
 
     # A race-free, barrier-convergent kernel gives the same result under every schedule that respects its meeting points; the rewrite picks
     # one:

@@ -140,3 +140,53 @@ def test_warps_are_separate():
     o[tx:u32] = t[]:i32
     """
     assert run(body, 64, block=(64, 1, 1)) == [3] * 32 + [35] * 32
+
+
+def wavefront(body: str, block: int = 64) -> list[int]:
+    """What 64 lanes do that are one warp."""
+    module = parse_module(kernel(body, block=(block, 1, 1)).replace("dialect=cuda", "dialect=hip warp=64"))
+    verifier.check(module)
+    out = np.full(block, -1, np.int32)
+    interpreter.run(module, {"o": out}, max_steps=100_000)
+    return out.tolist()
+
+
+ALL_LANES = "18446744073709551615u64"
+
+
+@pytest.mark.parametrize(
+    ("op", "operand", "width", "expected"),
+    [
+        ("shfl", "40i32", 64, [40] * 64),
+        ("shfl", "3i32", 32, [3] * 32 + [35] * 32),
+        ("shfl_down", "32u32", 64, [*range(32, 64), *range(32, 64)]),
+        ("shfl_up", "32u32", 64, [*range(32), *range(32)]),
+        ("shfl_xor", "32i32", 64, [i ^ 32 for i in range(64)]),
+        ("shfl_xor", "63i32", 64, [63 - i for i in range(64)]),
+    ],
+)
+def test_shuffles_of_64_lanes(op, operand, width, expected):
+    body = f"""
+    alloc t: i32[] local
+    call warp.{op}(&t[]; {ALL_LANES}, cast<i32>(tx:u32), {operand}, {width}i32)
+    o[tx:u32] = t[]:i32
+    """
+    assert wavefront(body) == expected
+
+
+def test_ballots_of_64_lanes_have_64_bits():
+    body = f"""
+    alloc b: u64[] local
+    call warp.ballot(&b[]; {ALL_LANES}, (tx:u32 >= 40u32))
+    o[tx:u32] = cast<i32>(((b[]:u64 >> cast<u64>(tx:u32)) & 1u64))
+    """
+    assert wavefront(body) == [0] * 40 + [1] * 24
+
+
+def test_a_partial_warp_of_64_lanes():
+    body = f"""
+    alloc t: i32[] local
+    call warp.shfl_down(&t[]; {ALL_LANES}, cast<i32>(tx:u32), 1u32, 64i32)
+    if (tx:u32 < 39u32) {{ o[tx:u32] = t[]:i32 }}
+    """
+    assert wavefront(body, 40) == [*range(1, 40), -1]

@@ -27,7 +27,7 @@ from synth.ir.grammar import (
 from synth.ir.text import parse_module, print_body, print_expr, print_module
 
 EVERYTHING = """\
-module f(a: f32[cast<i64>(n:i32)] host in const, b: f32[] global inout, n: i32, flag: bool) dialect=cuda result=0u32 assume [flag:bool] {
+module f(a: f32[cast<i64>(n:i32)] host in const, b: f32[] global inout, n: i32, flag: bool) dialect=cuda result=0u32 warp=64 assume [flag:bool] {
   let x = (n:i32 + 1i32)
   let x~2 = select(flag:bool, x:i32, -(x:i32))
   alloc table: f32[2i32, 2i32] const = [0.1f32, -0.0f32, f32(-inf), 1e-30f32]
