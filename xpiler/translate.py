@@ -142,14 +142,15 @@ class _Job:
         evaluator = self._evaluator(problem, stack)
         oracle = evaluator.oracle()
         if oracle.status is not Status.OK:
-            return self._result(baseline, Evidence(), ResultStatus.NOT_SHOWN, extra=Diagnostic("error", oracle.reason))
+            return self._result(baseline, Evidence(), without_evidence(oracle.status), extra=Diagnostic("error", oracle.reason))
         self.clock.stage("evaluate", "building and testing the result")
         tuned = self._search(root, evaluator, stack)
         chosen = tuned.best or baseline
         evaluation = tuned.best_evaluation or tuned.baseline
         self.clock.stage("prove", "bounds, races and limits")
-        findings = (self._l0(chosen.module), l1_finding(oracle, evaluation))
-        return self._result(chosen, Evidence(findings), tuning=self._tuning_report(tuned))
+        evidence = Evidence((self._l0(chosen.module), l1_finding(oracle, evaluation)))
+        status = verdict(evidence, self.options.evidence, evaluation)
+        return self._result(chosen, evidence, status, tuning=self._tuning_report(tuned))
 
     def complete(self, module: Module, steps: tuple[Pass, ...]) -> Completed:
         """The default lowering of what is left, printed. That of the root is asked for twice: before the oracle runs, and as the first
@@ -225,11 +226,10 @@ class _Job:
         self,
         chosen: Completed,
         evidence: Evidence,
-        status: ResultStatus | None = None,
+        status: ResultStatus,
         extra: Diagnostic | None = None,
         tuning: TuningReport | None = None,
     ) -> Result:
-        status = status or verdict(evidence, self.options.evidence)
         keep = status is ResultStatus.OK or self.options.keep_failed
         return Result(
             status,
@@ -279,9 +279,16 @@ def _l1_summary(oracle: Oracle, evaluation: Evaluation) -> str:
     )
 
 
-def verdict(evidence: Evidence, required: Level) -> ResultStatus:
+def verdict(evidence: Evidence, required: Level, evaluation: Evaluation | None) -> ResultStatus:
     """A refutation at any level refutes; else the required level and all below it must be shown, except that an unproved L0 next
     to a shown L1 is stated, not fatal, when L1 was asked for."""
     if evidence.refuted is not None:
         return ResultStatus.REFUTED
-    return ResultStatus.OK if evidence.shows(required) else ResultStatus.NOT_SHOWN
+    if evidence.shows(required):
+        return ResultStatus.OK
+    return without_evidence(evaluation.status) if evaluation is not None else ResultStatus.NOT_SHOWN
+
+
+def without_evidence(status: Status) -> ResultStatus:
+    """What a run that earned no evidence comes to: beyond a limit is out of reach (exit status 1), anything else is not shown (3)."""
+    return ResultStatus.UNSUPPORTED if status is Status.LIMIT_EXCEEDED else ResultStatus.NOT_SHOWN

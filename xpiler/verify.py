@@ -16,7 +16,7 @@ from synth.source import Source
 from synth.spec import find_spec
 from xpiler.options import Options
 from xpiler.results import Result, ResultStatus
-from xpiler.translate import Clock, l1_finding, problem_for, program_of, read_module, verdict
+from xpiler.translate import Clock, l1_finding, problem_for, program_of, read_module, verdict, without_evidence
 
 
 def verify_sources(a: Source, b: Source, options: Options, progress: Callable[[str], None] = lambda _: None) -> Result:
@@ -40,13 +40,13 @@ def verify_sources(a: Source, b: Source, options: Options, progress: Callable[[s
         )
 
     if oracle.status is not Status.OK:
-        return result(ResultStatus.NOT_SHOWN, Evidence(), Diagnostic("error", oracle.reason))
+        return result(without_evidence(oracle.status), Evidence(), Diagnostic("error", oracle.reason))
     clock.stage("evaluate", "running the other program")
     program = program_of(b, read_b, options)
     (evaluation,) = evaluator.evaluate((Candidate(content_key(b.text, b.dialect), program),))
     clock.stage("prove", "bounds, races and limits")
     evidence = Evidence((earn_l0(first, second, spec), l1_finding(oracle, evaluation)))
-    return result(verdict(evidence, options.evidence), evidence)
+    return result(verdict(evidence, options.evidence, evaluation), evidence)
 
 
 def _same_interface(first: Module, second: Module, filename: str) -> None:

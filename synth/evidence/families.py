@@ -56,18 +56,31 @@ def _large(rng: Generator, count: int) -> Array:
     return rng.standard_normal(count) * 1e3
 
 
+def _peaks(rng: Generator, count: int) -> Array:
+    """Isolated large values, each in another place of its row: a maximum or a sum that leaves elements out misses some of them, and the
+    exponential of what is left overflows."""
+    values = rng.standard_normal(count)
+    spacing = int(rng.integers(17, 62))
+    places = np.arange(int(rng.integers(spacing)), count, spacing)
+    values[places] = rng.uniform(100, 1000, places.size) * rng.choice([1.0, 1.0, 1.0, -1.0], places.size)
+    return values
+
+
 def _mixed(rng: Generator, count: int) -> Array:
     """The other families in contiguous pieces: for buffers that are too large to try one after the other."""
     pieces = np.array_split(np.zeros(count), len(_PIECES))
     return np.concatenate([piece(rng, part.size) for piece, part in zip(_PIECES, pieces, strict=True)])
 
 
-_PIECES = (_negative, _random, _small, _large, _zeros, _signs, _positive, _extremes)
+_PIECES = (_negative, _random, _small, _large, _zeros, _signs, _positive, _extremes, _peaks)
 
-# In the order of their importance: where time is short the first ones are tried.
+# In the order of their importance: where time is short the first ones are tried. What depends on where its values lie is tried again with
+# other places.
+REPEATED = ("random", "peaks", "large")
 FAMILIES: dict[str, Callable[[Generator, int], Array]] = {
     "random": _random,
     "mixed": _mixed,
+    "peaks": _peaks,
     "negative": _negative,
     "extremes": _extremes,
     "small": _small,

@@ -13,7 +13,7 @@ import numpy as np
 from synth.errors import UnsupportedError
 from synth.evidence.cases import BufferArg, ScalarArg, TestCase
 from synth.evidence.choices import size_choices
-from synth.evidence.families import FAMILIES, contents
+from synth.evidence.families import FAMILIES, REPEATED, contents
 from synth.evidence.indexing import index_rules
 from synth.evidence.sizes import size_parameters, value_of
 from synth.evidence.work import estimated_work
@@ -61,11 +61,11 @@ def _chosen(module: Module, options: ReadOptions) -> bool:
 
 
 def _families(module: Module, options: ReadOptions, sizes: dict[str, int]) -> list[str]:
-    """The families that the budget allows at these sizes, the most telling first; the first one twice where there is room."""
+    """The families that the budget allows at these sizes, the most telling first; some of them twice where there is room."""
     scalars = _scalars(module, options, sizes, 0)
     count = max(1, sum(_count(p, scalars) * p.dtype.bytes for p in module.params if p.is_buffer))
     allowed = min(MAX_BYTES_FAMILIES // count, MAX_WORK_FAMILIES // max(1, estimated_work(module, scalars)))
-    return [*FAMILIES, next(iter(FAMILIES))][: max(MIN_FAMILIES, allowed)]
+    return [*FAMILIES, *REPEATED][: max(MIN_FAMILIES, allowed)]
 
 
 def _scalars(module: Module, options: ReadOptions, sizes: dict[str, int], repeat: int) -> dict[str, Value]:

@@ -109,6 +109,21 @@ def test_a_source_that_fails_itself_is_not_shown(tmp_path: Path) -> None:
     assert "out_of_bounds" in data["diagnostics"][0]["message"]
 
 
+def test_a_source_beyond_the_limits_of_its_device_ends_with_1(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(float* y) { if (threadIdx.x < 8) y[threadIdx.x] = 1; }")
+    code, data = result("translate", str(path), "--to", "vnni", "--launch", "grid=1,block=2048", "--extent", "y=8")
+    assert (code, data["status"]) == (1, "unsupported")
+    assert "limit_exceeded" in data["diagnostics"][-1]["message"]
+
+
+def test_a_macro_may_have_the_name_of_a_template_parameter(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(const float* x, float* y) { if (threadIdx.x < T) y[threadIdx.x] = fmaxf(x[threadIdx.x], N); }")
+    code, data = result("translate", str(path), "--to", "vnni", "--launch", "grid=1,block=32", "-D", "T=20", "-D", "N=0.5f")
+    assert (code, data["status"]) == (0, "ok")
+
+
 def test_a_missing_barrier_in_the_source_is_a_race(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(

@@ -143,11 +143,12 @@ def parse(
         raise SourceError("the source contains a NUL byte", Location(filename, text[: text.index("\0")].count("\n") + 1))
     _refuse_foreign_includes(text, filename)
     command = [*arguments, *_COMMON, "-isystem", str(INCLUDE_FOLDER), "-isystem", f"{_VIRTUAL_FOLDER}/shim"]
-    for name, value in (defines or {}).items():
-        command.append(f"-D{name}={value}")
-    for header in force_include:
+    # After the headers: a macro called T or N must not change what they declare.
+    definitions = f"{_VIRTUAL_FOLDER}/definitions.h"
+    for header in (*force_include, definitions):
         command += ["-include", header]
     files = [(path, text.encode("utf-8", "replace").decode() + append)]
+    files.append((definitions, "".join(f"#define {name} {value}\n" for name, value in (defines or {}).items())))
     files += [(f"{_VIRTUAL_FOLDER}/shim/{name}", content) for name, content in (shim or {}).items()]
     try:
         handle = cindex.Index.create().parse(path, args=command, unsaved_files=files)

@@ -34,7 +34,14 @@ def test_properties() -> None:
 
 def test_mixed_has_the_others_in_pieces() -> None:
     values = make("mixed")
-    assert (values[:50] < 0).all() and np.abs(values[100:150]).max() < 1e-3 and (values[200:250] == 0).all()
+    assert (values[:45] < 0).all() and np.abs(values[90:135]).max() < 1e-3 and (values[180:224] == 0).all()
+
+
+def test_peaks_lie_far_apart_and_elsewhere_for_another_seed() -> None:
+    places = np.flatnonzero(np.abs(make("peaks")) > 90)
+    assert len(places) > 5 and (np.diff(places) > 10).all()
+    other = contents("peaks", DType.F32, 400, np.random.default_rng(6))
+    assert places[0] != np.flatnonzero(np.abs(other) > 90)[0]
 
 
 def test_seeds() -> None:
