@@ -27,15 +27,15 @@ from synth.ir.grammar import (
 from synth.ir.text import parse_module, print_body, print_expr, print_module
 
 EVERYTHING = """\
-module f(a: f32[cast<i64>(n:i32)] host in const, b: f32[] global inout, n: i32, on: bool) dialect=cuda result=0u32 warp=64 assume [on:bool] {
+module f(a: f32[cast<i64>(n:i32)] host in const, b: f32[] global inout, n: i32, t: bool) dialect=cuda result=0u32 warp=64 assume [t:bool] {
   let x = (n:i32 + 1i32)
-  let x~2 = select(on:bool, x:i32, -(x:i32))
+  let x~2 = select(t:bool, x:i32, -(x:i32))
   alloc table: f32[2i32, 2i32] const = [0.1f32, -0.0f32, f32(-inf), 1e-30f32]
   alloc v: f32x4[] local
   v[] = vec(1.0f32, 2.0f32, f32(nan), a[0i32]:f32)
   b[0i32]@(v[]:f32x4 < broadcast<4>(1.0f32)) = a[x:i32]:f32x4@broadcast<4>(true)
   for.omp i: i32 in 0i32..n:i32 step 2i32 {
-    while !((on:bool && false)) {
+    while !((t:bool && false)) {
       break
     }
     if (i:i32 == 3i32) {
