@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from synth.ir.dtypes import DType
@@ -52,6 +53,7 @@ class Range:
         return self.lo if self.lo == self.hi else None
 
 
+@cache
 def type_range(dtype: DType) -> Range:
     """All values of an integer type or ``bool``."""
     return Range(dtype.min_int, dtype.max_int)

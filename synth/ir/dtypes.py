@@ -26,33 +26,23 @@ class DType(Enum):
     F32 = "f32"
     F64 = "f64"
 
-    @property
-    def is_float(self) -> bool:
-        return self.value[0] == "f" or self is DType.BF16
+    # Asked for millions of times by the analyses: computed once, hashed by identity.
+    is_float: bool
+    is_signed_int: bool
+    is_unsigned_int: bool
+    is_int: bool  # ``bool`` is not one of them
+    bits: int  # storage width; ``bool`` is stored in 8
+    bytes: int
 
-    @property
-    def is_signed_int(self) -> bool:
-        return self.value[0] == "i"
+    def __init__(self, name: str) -> None:
+        self.is_float = name[0] == "f" or name == "bf16"
+        self.is_signed_int = name[0] == "i"
+        self.is_unsigned_int = name[0] == "u"
+        self.is_int = self.is_signed_int or self.is_unsigned_int
+        self.bits = 8 if name == "bool" else int(name.lstrip("biuf"))
+        self.bytes = self.bits // 8
 
-    @property
-    def is_unsigned_int(self) -> bool:
-        return self.value[0] == "u"
-
-    @property
-    def is_int(self) -> bool:
-        """True for integers; ``bool`` is not one of them."""
-        return self.is_signed_int or self.is_unsigned_int
-
-    @property
-    def bits(self) -> int:
-        """Storage width in bits (``bool`` is stored in 8)."""
-        if self is DType.BOOL:
-            return 8
-        return int(self.value.lstrip("biuf"))
-
-    @property
-    def bytes(self) -> int:
-        return self.bits // 8
+    __hash__ = object.__hash__
 
     @property
     def min_int(self) -> int:
@@ -71,7 +61,7 @@ class DType(Enum):
         return (1 << (self.bits - 1)) - 1 if self.is_signed_int else (1 << self.bits) - 1
 
     def __str__(self) -> str:
-        return self.value
+        return str(self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,14 +54,30 @@ class Simplify:
         return Legal()
 
     def apply(self, module: Module, spec: DeviceSpec) -> Module:
-        for _ in range(ROUNDS):
-            body = _body(module.body, module_env(module))
-            body = _without_dead(body, module)
-            body = ordered(dataclasses.replace(module, body=body)).body
-            if body == module.body:
-                break
-            module = dataclasses.replace(module, body=body)
-        return module
+        for before, after in _done:
+            if before is module:
+                return after
+        after = _simplest(module)
+        _done.insert(0, (module, after))
+        del _done[_KEPT:]
+        return after
+
+
+# ``space`` has to do what ``apply`` is then asked for, and ``attempt`` asks again about the result: the last answers are kept.
+_done: list[tuple[Module, Module]] = []
+_KEPT = 4
+
+
+def _simplest(module: Module) -> Module:
+    for _ in range(ROUNDS):
+        body = _body(module.body, module_env(module))
+        body = _without_dead(body, module)
+        body = ordered(dataclasses.replace(module, body=body)).body
+        if body == module.body:
+            _done.insert(0, (module, module))
+            break
+        module = dataclasses.replace(module, body=body)
+    return module
 
 
 def _body(body: Body, env: Env) -> Body:
