@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from devices.build_cache import FORMAT, Step, build_once, compiler_version, digest, shared_object
-from devices.cuda_text import rename_definitions, renamed_entry
 from devices.device import Build, Program, Run, Timing
+from devices.gpu_text import rename_definitions, renamed_entry
 from devices.harness import RUNTIME, RUNTIME_HEADERS, Plan, Settings, execute, glue_text, measure
 from devices.sandbox import cache_root, file_lock
 from devices.status import Status

@@ -29,7 +29,8 @@ def probe() -> tuple[DeviceReport, ...]:
     return (
         _host_compiler(),
         _cpu(),
-        _emulated_cuda(),
+        _emulator("cuda"),
+        _emulator("hip"),
         _tool("nvcc", "CUDA", "--version"),
         _gpu(),
         _tool("hipcc", "HIP", "--version"),
@@ -50,9 +51,10 @@ def _cpu() -> DeviceReport:
     return DeviceReport("cpu (vnni)", "hardware", True, detail)
 
 
-def _emulated_cuda() -> DeviceReport:
+def _emulator(dialect: str) -> DeviceReport:
     found = shutil.which(COMPILER) is not None
-    return DeviceReport("cuda emulator", "emulated", found, "runs CUDA sources on the CPU" if found else "needs g++", "install g++")
+    detail = f"runs {dialect.upper()} sources on the CPU" if found else "needs g++"
+    return DeviceReport(f"{dialect} emulator", "emulated", found, detail, "install g++")
 
 
 def _gpu() -> DeviceReport:

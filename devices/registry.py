@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from devices import nvidia_gpu
 from devices.device import Device
-from devices.emulated_cuda import EmulatedCuda
+from devices.emulated_cuda import emulated_cuda
+from devices.emulated_hip import emulated_hip
 from devices.native_cpu import NativeCpu
 from devices.nvidia_gpu import NvidiaGpu
 from synth.errors import UnsupportedError, UsageError
@@ -31,5 +32,9 @@ def find_device(dialect: str, target: str | None = None, prefer: str | None = No
             return NvidiaGpu(spec, oracle)
         if prefer == "hardware":
             raise UnsupportedError("there is no NVIDIA GPU with nvcc on this machine", hint="use the emulated device")
-        return EmulatedCuda(spec)
+        return emulated_cuda(spec)
+    if spec.dialect == "hip":
+        if prefer == "hardware":
+            raise UnsupportedError("AMD GPUs are not run on by this version", hint="use the emulated device")
+        return emulated_hip(spec)
     raise UnsupportedError(f"there is no device for dialect {dialect}")

@@ -100,11 +100,13 @@ void thread_name(const Worker* w, unsigned t, char* text, size_t size) {
   snprintf(text, size, "thread (%u,%u,%u)", p.x, p.y, p.z);
 }
 
-const char* op_name(WarpOp op) {
-  static const char* names[] = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__all_sync", "__any_sync", "__ballot_sync",
-                                "__syncwarp", "__match_any_sync", "__match_all_sync", "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync",
-                                "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync"};
-  return names[op];
+// As the user wrote it: an operation without a mask has no suffix.
+const char* op_name(const WarpCall* call) {
+  static const char* masked[] = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__all_sync", "__any_sync", "__ballot_sync",
+                                 "__syncwarp", "__match_any_sync", "__match_all_sync", "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync",
+                                 "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync"};
+  static const char* together[] = {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__all", "__any", "__ballot"};
+  return call->together && call->op <= warp_ballot ? together[call->op] : masked[call->op];
 }
 
 void push_ready(Worker* w, unsigned t) {
@@ -181,11 +183,10 @@ unsigned long reduce(const Worker* w, unsigned first, unsigned long present, War
   return total;
 }
 
-// Completes the operation that thread `t` waits in, if all live lanes of its mask have come.
-void try_warp(Worker* w, unsigned t) {
+// Completes the operation that thread `t` waits in, if all lanes of `need` have come.
+void try_lanes(Worker* w, unsigned t, unsigned long need) {
   unsigned size = warp_size(), number = t / size, first = number * size;
   const WarpCall* mine = w->threads[t].call;
-  unsigned long need = mine->mask & w->warp_live[number];
   if ((w->warp_waiting[number] & need) != need) return;
   unsigned long ballot = 0;
   bool all_equal = true;
@@ -197,8 +198,8 @@ void try_warp(Worker* w, unsigned t) {
       char a[48], b[48];
       thread_name(w, t, a, sizeof a);
       thread_name(w, first + lane, b, sizeof b);
-      fail(status_race, "divergent warp operation in kernel %s: %s is at %s in line %d, %s at %s in line %d", w->launch->config.kernel, a,
-           op_name(mine->op), mine->line, b, op_name(other->op), other->line);
+      fail(mine->together ? status_unsupported : status_race, "divergent warp operation in kernel %s: %s is at %s in line %d, %s at %s in line %d", w->launch->config.kernel, a,
+           op_name(mine), mine->line, b, op_name(other), other->line);
     }
     if (other->value & 1) ballot |= 1ul << lane;
     all_equal = all_equal && other->value == mine->value;
@@ -228,6 +229,29 @@ void try_warp(Worker* w, unsigned t) {
   release(w, list, count);
 }
 
+// Completes the operation that thread `t` waits in, if all live lanes of its mask have come.
+void try_warp(Worker* w, unsigned t) { try_lanes(w, t, w->threads[t].call->mask & w->warp_live[t / warp_size()]); }
+
+// When nobody can go on: lanes that wait in one operation without a mask while all others of their warp wait at a barrier of the block are the
+// ones that run it together. (Where others wait in another warp operation, which of the two comes first is not known: a deadlock.)
+bool release_together(Worker* w) {
+  unsigned size = warp_size();
+  for (unsigned first = 0; first < w->total; first += size) {
+    unsigned long waiting = w->warp_waiting[first / size];
+    if (!waiting) continue;
+    unsigned t = first + static_cast<unsigned>(__builtin_ctzl(waiting));
+    bool one = true;
+    for (unsigned long left = waiting; left; left &= left - 1) {
+      const WarpCall *a = w->threads[t].call, *b = w->threads[first + static_cast<unsigned>(__builtin_ctzl(left))].call;
+      one = one && b->together && a->op == b->op && a->line == b->line;
+    }
+    if (!one) continue;
+    try_lanes(w, t, waiting);
+    if (w->ready_count) return true;
+  }
+  return false;
+}
+
 [[noreturn]] void report_deadlock(Worker* w) {
   char text[900] = "";
   size_t used = 0;
@@ -237,7 +261,7 @@ void try_warp(Worker* w, unsigned t) {
     if (thread.state != at_barrier && thread.state != at_warp) continue;
     char name[48];
     thread_name(w, t, name, sizeof name);
-    const char* what = thread.state == at_barrier ? "__syncthreads" : op_name(thread.call->op);
+    const char* what = thread.state == at_barrier ? "__syncthreads" : op_name(thread.call);
     int line = thread.state == at_barrier ? thread.line : thread.call->line;
     // one thread for each place
     bool seen = false;
@@ -286,6 +310,8 @@ void switch_away(Worker* w, void** save) {
     switch_fiber(save, w->fibers[to].stack);
   } else if (w->live == 0) {
     switch_fiber(save, w->scheduler);
+  } else if (release_together(w)) {
+    switch_away(w, save);
   } else {
     report_deadlock(w);
   }
@@ -550,16 +576,16 @@ int barrier(BarrierKind kind, int predicate, int line) {
 
 void warp(WarpCall* call) {
   Worker* w = worker;
-  if (!w || !w->launch) fail(status_crash, "%s is called outside a kernel (line %d)", op_name(call->op), call->line);
+  if (!w || !w->launch) fail(status_crash, "%s is called outside a kernel (line %d)", op_name(call), call->line);
   unsigned t = w->current, number = t / warp_size(), lane = t % warp_size();
   if (!(call->mask >> lane & 1)) {
     char name[48];
     thread_name(w, t, name, sizeof name);
-    fail(status_race, "%s in line %d of kernel %s: the mask 0x%lx does not name the calling lane %u of %s", op_name(call->op), call->line,
+    fail(status_race, "%s in line %d of kernel %s: the mask 0x%lx does not name the calling lane %u of %s", op_name(call), call->line,
          w->launch->config.kernel, call->mask, lane, name);
   }
   if (call->op <= warp_shfl_xor && (call->width <= 0 || static_cast<unsigned>(call->width) > warp_size() || (call->width & (call->width - 1))))
-    fail(status_crash, "%s in line %d: width %d is not a power of two up to %u", op_name(call->op), call->line, call->width, warp_size());
+    fail(status_crash, "%s in line %d: width %d is not a power of two up to %u", op_name(call), call->line, call->width, warp_size());
   w->threads[t].state = at_warp;
   w->threads[t].call = call;
   w->threads[t].fiber = w->current_fiber;

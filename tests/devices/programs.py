@@ -17,7 +17,7 @@ def program(text: str, dialect: str, count: int, entry: str = "entry", launch: L
         Param(Sym(name), DType.F32, (i32(count),), Space.HOST if launch is None else Space.GLOBAL, role)
         for name, role in (("x", Role.IN), ("y", Role.OUT))
     )
-    return Program(text, dialect, entry, params, launch=launch, filename="k.cu" if dialect == "cuda" else "k.c")
+    return Program(text, dialect, entry, params, launch=launch, filename={"cuda": "k.cu", "hip": "k.hip"}.get(dialect, "k.c"))
 
 
 def case(count: int, entry: str = "entry", data: np.ndarray | None = None) -> TestCase:  # type: ignore[type-arg]
@@ -46,3 +46,11 @@ extern "C" void entry(const float* x, float* y) {{
     cudaFree(dy);
 }}
 """
+
+
+def gpu(dialect: str, kernel: str, grid: int = 1, block: int = 64, shared: int = 0) -> str:
+    """``cuda(...)`` in another GPU dialect. The host API differs in its prefix only; ``kernel`` is taken as it is."""
+    wrapper = cuda("//kernel", grid, block, shared)
+    if dialect == "hip":
+        wrapper = wrapper.replace("<cuda_runtime.h>", "<hip/hip_runtime.h>").replace("cuda", "hip")
+    return wrapper.replace("//kernel", kernel)

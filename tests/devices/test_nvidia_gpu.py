@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from devices import nvcc, nvidia_gpu
-from devices.emulated_cuda import EmulatedCuda
+from devices.emulated_gpu import EmulatedGpu
 from devices.nvidia_gpu import NvidiaGpu
 from devices.registry import find_device
 from devices.status import Status
@@ -23,7 +23,7 @@ needs_gpu = pytest.mark.skipif(not nvidia_gpu.is_available(), reason="no NVIDIA 
 
 def test_without_a_gpu_the_emulator_is_found_and_hardware_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvidia_gpu, "is_available", lambda: False)
-    assert isinstance(find_device("cuda"), EmulatedCuda)
+    assert isinstance(find_device("cuda"), EmulatedGpu)
     with pytest.raises(UnsupportedError, match="no NVIDIA GPU"):
         find_device("cuda", prefer="hardware")
 
@@ -31,7 +31,7 @@ def test_without_a_gpu_the_emulator_is_found_and_hardware_is_refused(monkeypatch
 def test_with_a_gpu_it_is_used_unless_the_emulator_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvidia_gpu, "is_available", lambda: True)
     assert isinstance(find_device("cuda"), NvidiaGpu)
-    assert isinstance(find_device("cuda", prefer="emulated"), EmulatedCuda)
+    assert isinstance(find_device("cuda", prefer="emulated"), EmulatedGpu)
 
 
 @needs_nvcc

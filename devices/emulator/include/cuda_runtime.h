@@ -8,4 +8,4 @@
 #include "xp/types.h"
 #include "xp/simt.h"
 #include "xp/math.h"
-#include "xp/host.h"
+#include "xp/cuda_api.h"

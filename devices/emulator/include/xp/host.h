@@ -1,115 +1,229 @@
-// The host API of the CUDA runtime, as far as kernels' wrappers use it. Source: CUDA Runtime API Reference.
+// The host API of a GPU runtime, as far as kernels' wrappers use it: CUDA's and HIP's, which differ in the prefix of their names only. Before
+// this file is included, XP_API(Malloc) is defined as cudaMalloc or hipMalloc, and XP_API_NAME(Malloc) as that name in quotes.
+// Sources: CUDA Runtime API Reference; HIP Runtime API Reference.
 // Host and device memory are the same; what a real device would refuse (a wrong direction, a size past the end) ends the run with a report.
 #pragma once
 #include <stddef.h>
+#include <string.h>
 
+#include "host_runtime.h"
+#include "simt.h"
 #include "types.h"
 
-enum cudaError {
-  cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9, cudaErrorInvalidDevice = 101,
-  cudaErrorInvalidDeviceFunction = 98, cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700, cudaErrorLaunchFailure = 719, cudaErrorUnknown = 999
+enum XP_API(Error) {
+  XP_API(Success) = 0,
+  XP_API(ErrorInvalidValue) = 1,
+  XP_API(ErrorMemoryAllocation) = 2,
+  XP_API(ErrorInvalidConfiguration) = 9,
+  XP_API(ErrorInvalidDeviceFunction) = 98,
+  XP_API(ErrorNoDevice) = 100,
+  XP_API(ErrorInvalidDevice) = 101,
+  XP_API(ErrorNotReady) = 600,
+  XP_API(ErrorIllegalAddress) = 700,
+  XP_API(ErrorLaunchFailure) = 719,
+  XP_API(ErrorUnknown) = 999
 };
-typedef enum cudaError cudaError_t;
-enum cudaMemcpyKind { cudaMemcpyHostToHost = 0, cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3, cudaMemcpyDefault = 4 };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
-enum cudaFuncCache { cudaFuncCachePreferNone = 0, cudaFuncCachePreferShared = 1, cudaFuncCachePreferL1 = 2, cudaFuncCachePreferEqual = 3 };
-enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxSharedMemoryPerBlock = 8, cudaDevAttrWarpSize = 10, cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+typedef enum XP_API(Error) XP_API(Error_t);
+enum XP_API(MemcpyKind) {
+  XP_API(MemcpyHostToHost) = 0,
+  XP_API(MemcpyHostToDevice) = 1,
+  XP_API(MemcpyDeviceToHost) = 2,
+  XP_API(MemcpyDeviceToDevice) = 3,
+  XP_API(MemcpyDefault) = 4
 };
-typedef struct CUstream_st* cudaStream_t;
-typedef struct CUevent_st* cudaEvent_t;
-struct cudaDeviceProp {
+enum XP_API(FuncAttribute) { XP_API(FuncAttributeMaxDynamicSharedMemorySize) = 8, XP_API(FuncAttributePreferredSharedMemoryCarveout) = 9 };
+enum XP_API(FuncCache) { XP_API(FuncCachePreferNone), XP_API(FuncCachePreferShared), XP_API(FuncCachePreferL1), XP_API(FuncCachePreferEqual) };
+struct XP_STREAM;
+struct XP_EVENT {
+  double at;
+};
+typedef struct XP_STREAM* XP_API(Stream_t);
+typedef struct XP_EVENT* XP_API(Event_t);
+struct XP_API(DeviceProp) {
   char name[256];
   size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor, totalConstMem;
   int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate, major, minor, multiProcessorCount,
       maxThreadsPerMultiProcessor, memoryClockRate, memoryBusWidth, l2CacheSize, concurrentKernels, integrated, canMapHostMemory;
+  char gcnArchName[256];
 };
-#define cudaStreamDefault 0x00
-#define cudaStreamNonBlocking 0x01
-#define cudaEventDefault 0x00
-#define cudaEventBlockingSync 0x01
-#define cudaEventDisableTiming 0x02
-#define cudaHostAllocDefault 0x00
-#define cudaHostAllocPortable 0x01
-#define cudaHostAllocMapped 0x02
-#define cudaCpuDeviceId (-1)
-#define cudaMemAttachGlobal 0x01
+enum : unsigned {
+  XP_API(StreamDefault) = 0x00,
+  XP_API(StreamNonBlocking) = 0x01,
+  XP_API(EventDefault) = 0x00,
+  XP_API(EventBlockingSync) = 0x01,
+  XP_API(EventDisableTiming) = 0x02,
+  XP_API(HostAllocDefault) = 0x00,
+  XP_API(HostAllocPortable) = 0x01,
+  XP_API(HostAllocMapped) = 0x02,
+  XP_API(MemAttachGlobal) = 0x01
+};
+enum { XP_API(CpuDeviceId) = -1 };
 
 namespace xp {
-cudaError_t allocate(void** at, size_t bytes, const char* name, int line, int managed);
-// Carries the name of the variable that a cudaMalloc in the user's text fills, for reports.
+inline XP_API(Error_t) allocated(void* at, size_t bytes, const char* name, const char* what, bool managed) {
+  allocate(static_cast<void**>(at), bytes, name, what, managed);
+  return XP_API(Success);
+}
+// Carries the name of the variable that an allocation in the user's text fills, for reports.
 struct Named {
   const char* name;
   int line;
-  template <class T> cudaError_t cudaMalloc(T** at, size_t bytes) const { return allocate(reinterpret_cast<void**>(at), bytes, name, line, 0); }
-  template <class T> cudaError_t cudaMallocManaged(T** at, size_t bytes, unsigned = cudaMemAttachGlobal) const { return allocate(reinterpret_cast<void**>(at), bytes, name, line, 1); }
+  template <class T> XP_API(Error_t) XP_API(Malloc)(T** at, size_t bytes) const { return allocated(at, bytes, name, XP_API_NAME(Malloc), false); }
+  template <class T> XP_API(Error_t) XP_API(MallocManaged)(T** at, size_t bytes, unsigned = XP_API(MemAttachGlobal)) const {
+    return allocated(at, bytes, name, XP_API_NAME(MallocManaged), true);
+  }
 };
 inline Named named(const char* name, int line) { return {name, line}; }
-cudaError_t copy(void* to, const void* from, size_t bytes, int kind, const char* what, int line);
-cudaError_t set(void* to, int value, size_t bytes, int line);
 }  // namespace xp
 
-#ifndef XP_LINE
-#define XP_LINE int xp_line = __builtin_LINE()
-#endif
-template <class T> inline cudaError_t cudaMalloc(T** at, size_t bytes, XP_LINE) { return xp::allocate(reinterpret_cast<void**>(at), bytes, "a buffer", xp_line, 0); }
-template <class T> inline cudaError_t cudaMallocManaged(T** at, size_t bytes, unsigned = cudaMemAttachGlobal, XP_LINE) { return xp::allocate(reinterpret_cast<void**>(at), bytes, "a buffer", xp_line, 1); }
-template <class T> inline cudaError_t cudaMallocHost(T** at, size_t bytes, unsigned = 0, XP_LINE) { return xp::allocate(reinterpret_cast<void**>(at), bytes, "a pinned buffer", xp_line, 1); }
-template <class T> inline cudaError_t cudaHostAlloc(T** at, size_t bytes, unsigned = 0, XP_LINE) { return xp::allocate(reinterpret_cast<void**>(at), bytes, "a pinned buffer", xp_line, 1); }
-template <class T> inline cudaError_t cudaMallocAsync(T** at, size_t bytes, cudaStream_t, XP_LINE) { return xp::allocate(reinterpret_cast<void**>(at), bytes, "a buffer", xp_line, 0); }
-static inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, XP_LINE) { return xp::copy(to, from, bytes, kind, "cudaMemcpy", xp_line); }
-static inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t = nullptr, XP_LINE) { return xp::copy(to, from, bytes, kind, "cudaMemcpyAsync", xp_line); }
-static inline cudaError_t cudaMemset(void* to, int value, size_t bytes, XP_LINE) { return xp::set(to, value, bytes, xp_line); }
-static inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t = nullptr, XP_LINE) { return xp::set(to, value, bytes, xp_line); }
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind, XP_LINE);
-cudaError_t cudaFree(void* at);
-static inline cudaError_t cudaFreeAsync(void* at, cudaStream_t) { return cudaFree(at); }
-static inline cudaError_t cudaFreeHost(void* at) { return cudaFree(at); }
+template <class T> inline XP_API(Error_t) XP_API(Malloc)(T** at, size_t bytes) { return xp::allocated(at, bytes, "a buffer", XP_API_NAME(Malloc), false); }
+template <class T> inline XP_API(Error_t) XP_API(MallocAsync)(T** at, size_t bytes, XP_API(Stream_t)) { return xp::allocated(at, bytes, "a buffer", XP_API_NAME(MallocAsync), false); }
+template <class T> inline XP_API(Error_t) XP_API(MallocManaged)(T** at, size_t bytes, unsigned = XP_API(MemAttachGlobal)) {
+  return xp::allocated(at, bytes, "a buffer", XP_API_NAME(MallocManaged), true);
+}
+template <class T> inline XP_API(Error_t) XP_API(MallocHost)(T** at, size_t bytes, unsigned = 0) { return xp::allocated(at, bytes, "a pinned buffer", XP_API_NAME(MallocHost), true); }
+template <class T> inline XP_API(Error_t) XP_API(HostAlloc)(T** at, size_t bytes, unsigned = 0) { return xp::allocated(at, bytes, "a pinned buffer", XP_API_NAME(HostAlloc), true); }
+static inline XP_API(Error_t) XP_API(Memcpy)(void* to, const void* from, size_t bytes, XP_API(MemcpyKind) kind, XP_LINE) {
+  xp::copy(to, from, bytes, kind, XP_API_NAME(Memcpy), xp_line);
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(MemcpyAsync)(void* to, const void* from, size_t bytes, XP_API(MemcpyKind) kind, XP_API(Stream_t) = nullptr, XP_LINE) {
+  xp::copy(to, from, bytes, kind, XP_API_NAME(MemcpyAsync), xp_line);
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(Memset)(void* to, int value, size_t bytes, XP_LINE) {
+  xp::set(to, value, bytes, XP_API_NAME(Memset), xp_line);
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(MemsetAsync)(void* to, int value, size_t bytes, XP_API(Stream_t) = nullptr, XP_LINE) {
+  xp::set(to, value, bytes, XP_API_NAME(MemsetAsync), xp_line);
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(Memcpy2D)(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, XP_API(MemcpyKind) kind, XP_LINE) {
+  for (size_t row = 0; row < height; row++)
+    xp::copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width, kind, XP_API_NAME(Memcpy2D), xp_line);
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(Free)(void* at) {
+  xp::release(at, XP_API_NAME(Free));
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(FreeAsync)(void* at, XP_API(Stream_t)) {
+  xp::release(at, XP_API_NAME(FreeAsync));
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(FreeHost)(void* at) {
+  xp::release(at, XP_API_NAME(FreeHost));
+  return XP_API(Success);
+}
 
 // __constant__ and __device__ variables are ordinary globals
-template <class T> inline cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
-  if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
-  __builtin_memcpy(const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol)) + offset, from, bytes);
-  return cudaSuccess;
+template <class T> inline XP_API(Error_t) XP_API(MemcpyToSymbol)(T& symbol, const void* from, size_t bytes, size_t offset = 0, XP_API(MemcpyKind) = XP_API(MemcpyHostToDevice)) {
+  if (offset + bytes > sizeof(T)) return XP_API(ErrorInvalidValue);
+  memcpy(const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol)) + offset, from, bytes);
+  return XP_API(Success);
 }
-template <class T> inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-  if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
-  __builtin_memcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes);
-  return cudaSuccess;
+template <class T> inline XP_API(Error_t) XP_API(MemcpyFromSymbol)(void* to, const T& symbol, size_t bytes, size_t offset = 0, XP_API(MemcpyKind) = XP_API(MemcpyDeviceToHost)) {
+  if (offset + bytes > sizeof(T)) return XP_API(ErrorInvalidValue);
+  memcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes);
+  return XP_API(Success);
 }
-template <class T> inline cudaError_t cudaGetSymbolAddress(void** at, T& symbol) { *at = const_cast<void*>(static_cast<const volatile void*>(&symbol)); return cudaSuccess; }
+template <class T> inline XP_API(Error_t) XP_API(GetSymbolAddress)(void** at, T& symbol) {
+  *at = const_cast<void*>(static_cast<const volatile void*>(&symbol));
+  return XP_API(Success);
+}
 
-static inline cudaError_t cudaGetLastError() { return cudaSuccess; }
-static inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
-const char* cudaGetErrorString(cudaError_t error);
-const char* cudaGetErrorName(cudaError_t error);
-static inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
-static inline cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) { *device = host; return cudaSuccess; }
-static inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-static inline cudaError_t cudaThreadSynchronize() { return cudaSuccess; }
-static inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
-static inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
-static inline cudaError_t cudaGetDevice(int* device) { *device = 0; return cudaSuccess; }
-static inline cudaError_t cudaGetDeviceCount(int* count) { *count = 1; return cudaSuccess; }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* about, int device);
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-cudaError_t cudaMemGetInfo(size_t* available, size_t* total);
-static inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { *stream = nullptr; return cudaSuccess; }
-static inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { *stream = nullptr; return cudaSuccess; }
-static inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-static inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-static inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
-cudaError_t cudaEventCreate(cudaEvent_t* event);
-static inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
-static inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-static inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop);
-cudaError_t cudaEventDestroy(cudaEvent_t event);
-template <class K> inline cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute attribute, int value) {
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0) return cudaSuccess;
-  return xp::opt_in_shared(static_cast<size_t>(value)) ? cudaSuccess : cudaErrorInvalidValue;
+static inline XP_API(Error_t) XP_API(GetLastError)() { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(PeekAtLastError)() { return XP_API(Success); }
+static inline const char* XP_API(GetErrorName)(XP_API(Error_t) error) {
+  switch (error) {
+    case XP_API(Success): return XP_API_NAME(Success);
+    case XP_API(ErrorInvalidValue): return XP_API_NAME(ErrorInvalidValue);
+    case XP_API(ErrorMemoryAllocation): return XP_API_NAME(ErrorMemoryAllocation);
+    case XP_API(ErrorInvalidDevice): return XP_API_NAME(ErrorInvalidDevice);
+    default: return XP_API_NAME(ErrorUnknown);
+  }
 }
-template <class K> inline cudaError_t cudaFuncSetCacheConfig(K, cudaFuncCache) { return cudaSuccess; }
-static inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+static inline const char* XP_API(GetErrorString)(XP_API(Error_t) error) { return error == XP_API(Success) ? "no error" : XP_API(GetErrorName)(error); }
+static inline XP_API(Error_t) XP_API(MemPrefetchAsync)(const void*, size_t, int, XP_API(Stream_t) = nullptr) { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(HostGetDevicePointer)(void** device, void* host, unsigned) {
+  *device = host;
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(DeviceSynchronize)() { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(DeviceReset)() { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(SetDevice)(int device) { return device == 0 ? XP_API(Success) : XP_API(ErrorInvalidDevice); }
+static inline XP_API(Error_t) XP_API(GetDevice)(int* device) {
+  *device = 0;
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(GetDeviceCount)(int* count) {
+  *count = 1;
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(GetDeviceProperties)(XP_API(DeviceProp)* about, int device) {
+  if (device != 0) return XP_API(ErrorInvalidDevice);
+  const xp::Limits limits = xp::limits();
+  memset(about, 0, sizeof *about);
+  strcpy(about->name, "xpiler emulated device");
+  about->totalGlobalMem = 8ul << 30;
+  about->sharedMemPerBlock = limits.shared_bytes;
+  about->sharedMemPerBlockOptin = about->sharedMemPerMultiprocessor = limits.shared_opt_in_bytes;
+  about->totalConstMem = 65536;
+  about->regsPerBlock = 65536;
+  about->warpSize = static_cast<int>(limits.warp_size);
+  about->maxThreadsPerBlock = static_cast<int>(limits.threads_per_block);
+  for (int i = 0; i < 3; i++) {
+    about->maxThreadsDim[i] = static_cast<int>(limits.block[i]);
+    about->maxGridSize[i] = static_cast<int>(limits.grid[i]);
+  }
+  about->clockRate = 1000000;
+  about->memoryClockRate = 1000000;
+  about->memoryBusWidth = 4096;
+  about->major = static_cast<int>(limits.capability / 10);
+  about->minor = static_cast<int>(limits.capability % 10);
+  about->multiProcessorCount = static_cast<int>(limits.multiprocessors);
+  about->maxThreadsPerMultiProcessor = 2048;
+  about->concurrentKernels = about->canMapHostMemory = 1;
+#ifdef XP_ARCHITECTURE
+  strcpy(about->gcnArchName, XP_ARCHITECTURE);
+#endif
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(MemGetInfo)(size_t* available, size_t* total) {
+  *available = *total = 8ul << 30;
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(StreamCreate)(XP_API(Stream_t)* stream) {
+  *stream = nullptr;
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(StreamCreateWithFlags)(XP_API(Stream_t)* stream, unsigned) { return XP_API(StreamCreate)(stream); }
+static inline XP_API(Error_t) XP_API(StreamDestroy)(XP_API(Stream_t)) { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(StreamSynchronize)(XP_API(Stream_t)) { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(StreamWaitEvent)(XP_API(Stream_t), XP_API(Event_t), unsigned = 0) { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(EventCreate)(XP_API(Event_t)* event) {
+  *event = new XP_EVENT{0};
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(EventCreateWithFlags)(XP_API(Event_t)* event, unsigned) { return XP_API(EventCreate)(event); }
+static inline XP_API(Error_t) XP_API(EventRecord)(XP_API(Event_t) event, XP_API(Stream_t) = nullptr) {
+  event->at = xp::milliseconds();
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(EventSynchronize)(XP_API(Event_t)) { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(EventQuery)(XP_API(Event_t)) { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(EventElapsedTime)(float* milliseconds, XP_API(Event_t) start, XP_API(Event_t) stop) {
+  *milliseconds = static_cast<float>(stop->at - start->at);
+  return XP_API(Success);
+}
+static inline XP_API(Error_t) XP_API(EventDestroy)(XP_API(Event_t) event) {
+  delete event;
+  return XP_API(Success);
+}
+template <class K> inline XP_API(Error_t) XP_API(FuncSetAttribute)(K, XP_API(FuncAttribute) attribute, int value) {
+  if (attribute != XP_API(FuncAttributeMaxDynamicSharedMemorySize) || value < 0) return XP_API(Success);
+  return xp::opt_in_shared(static_cast<size_t>(value)) ? XP_API(Success) : XP_API(ErrorInvalidValue);
+}
+template <class K> inline XP_API(Error_t) XP_API(FuncSetCacheConfig)(K, XP_API(FuncCache)) { return XP_API(Success); }
+static inline XP_API(Error_t) XP_API(DeviceSetCacheConfig)(XP_API(FuncCache)) { return XP_API(Success); }

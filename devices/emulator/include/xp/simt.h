@@ -4,7 +4,7 @@
 
 #include "types.h"
 
-// Where a declaration runs is of no matter here. __shared__ declarations are rewritten (devices/cuda_text.py); one that a macro hides from the
+// Where a declaration runs is of no matter here. __shared__ declarations are rewritten (devices/gpu_text.py); one that a macro hides from the
 // rewriter becomes a variable per OS thread, which runs one block at a time: right, but without bounds and poison.
 #define __global__
 #define __device__
@@ -18,6 +18,10 @@
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
+
+#ifndef XP_LANE_MASK
+#define XP_LANE_MASK unsigned int
+#endif
 
 namespace xp {
 
@@ -74,6 +78,7 @@ struct WarpCall {
   WarpOp op;
   unsigned long mask, value, result;
   int argument, width, line;
+  bool together;  // without a mask: `mask` has all bits, and the lanes that run the operation together take part
 };
 void warp(WarpCall* call);
 unsigned long active_lanes();
@@ -81,13 +86,17 @@ bool in_kernel();
 bool opt_in_shared(unsigned long bytes);  // false: more than the device has
 
 template <class T>
-inline T warp_value(WarpOp op, unsigned long mask, T value, int argument, int width, int line) {
+inline T warp_value(WarpOp op, unsigned long mask, T value, int argument, int width, int line, bool together = false) {
   static_assert(sizeof(T) <= 8, "a warp operation takes values of at most 8 bytes");
-  WarpCall call{op, mask, 0, 0, argument, width, line};
+  WarpCall call{op, mask, 0, 0, argument, width, line, together};
   __builtin_memcpy(&call.value, &value, sizeof(T));
   warp(&call);
   __builtin_memcpy(static_cast<void*>(&value), &call.result, sizeof(T));
   return value;
+}
+template <class T>
+inline T together_value(WarpOp op, T value, int argument, int width, int line) {
+  return warp_value(op, ~0ul, value, argument, width, line, true);
 }
 
 }  // namespace xp
@@ -98,46 +107,55 @@ static inline void __syncthreads(XP_LINE) { xp::barrier(xp::barrier_plain, 0, xp
 static inline int __syncthreads_count(int p, XP_LINE) { return xp::barrier(xp::barrier_count, p, xp_line); }
 static inline int __syncthreads_and(int p, XP_LINE) { return xp::barrier(xp::barrier_and, p, xp_line); }
 static inline int __syncthreads_or(int p, XP_LINE) { return xp::barrier(xp::barrier_or, p, xp_line); }
-static inline void __syncwarp(unsigned mask = 0xffffffffu, XP_LINE) { xp::warp_value(xp::warp_sync, mask, 0, 0, 0, xp_line); }
+static inline void __syncwarp(XP_LANE_MASK mask = static_cast<XP_LANE_MASK>(~0ull), XP_LINE) { xp::warp_value(xp::warp_sync, mask, 0, 0, 0, xp_line); }
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() {}
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-template <class T> inline T __shfl_sync(unsigned mask, T v, int lane, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl, mask, v, lane, width, xp_line); }
-template <class T> inline T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_up, mask, v, static_cast<int>(delta), width, xp_line); }
-template <class T> inline T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_down, mask, v, static_cast<int>(delta), width, xp_line); }
-template <class T> inline T __shfl_xor_sync(unsigned mask, T v, int lanes, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_xor, mask, v, lanes, width, xp_line); }
-// the forms of before CUDA 9: the whole warp
-template <class T> inline T __shfl(T v, int lane, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl, ~0ul, v, lane, width, xp_line); }
-template <class T> inline T __shfl_up(T v, unsigned delta, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_up, ~0ul, v, static_cast<int>(delta), width, xp_line); }
-template <class T> inline T __shfl_down(T v, unsigned delta, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_down, ~0ul, v, static_cast<int>(delta), width, xp_line); }
-template <class T> inline T __shfl_xor(T v, int lanes, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_xor, ~0ul, v, lanes, width, xp_line); }
+// With a mask: the lanes that it names. A mask has one bit a lane: 32 bits in CUDA, always 64 in HIP.
+template <class T> inline T __shfl_sync(XP_LANE_MASK mask, T v, int lane, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl, mask, v, lane, width, xp_line); }
+template <class T> inline T __shfl_up_sync(XP_LANE_MASK mask, T v, unsigned delta, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_up, mask, v, static_cast<int>(delta), width, xp_line); }
+template <class T> inline T __shfl_down_sync(XP_LANE_MASK mask, T v, unsigned delta, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_down, mask, v, static_cast<int>(delta), width, xp_line); }
+template <class T> inline T __shfl_xor_sync(XP_LANE_MASK mask, T v, int lanes, int width = warpSize, XP_LINE) { return xp::warp_value(xp::warp_shfl_xor, mask, v, lanes, width, xp_line); }
+static inline int __all_sync(XP_LANE_MASK mask, int p, XP_LINE) { return xp::warp_value(xp::warp_all, mask, p != 0, 0, 0, xp_line); }
+static inline int __any_sync(XP_LANE_MASK mask, int p, XP_LINE) { return xp::warp_value(xp::warp_any, mask, p != 0, 0, 0, xp_line); }
+static inline XP_LANE_MASK __ballot_sync(XP_LANE_MASK mask, int p, XP_LINE) { return xp::warp_value(xp::warp_ballot, mask, static_cast<XP_LANE_MASK>(p != 0), 0, 0, xp_line); }
 
-static inline int __all_sync(unsigned mask, int p, XP_LINE) { return xp::warp_value(xp::warp_all, mask, p != 0, 0, 0, xp_line); }
-static inline int __any_sync(unsigned mask, int p, XP_LINE) { return xp::warp_value(xp::warp_any, mask, p != 0, 0, 0, xp_line); }
-static inline unsigned __ballot_sync(unsigned mask, int p, XP_LINE) { return xp::warp_value(xp::warp_ballot, mask, static_cast<unsigned>(p != 0), 0, 0, xp_line); }
-static inline unsigned __activemask() { return static_cast<unsigned>(xp::active_lanes()); }
-template <class T> inline unsigned __match_any_sync(unsigned mask, T v, XP_LINE) {
+// Without a mask (CUDA before version 9, HIP): the lanes that run the operation together.
+template <class T> inline T __shfl(T v, int lane, int width = warpSize, XP_LINE) { return xp::together_value(xp::warp_shfl, v, lane, width, xp_line); }
+template <class T> inline T __shfl_up(T v, unsigned delta, int width = warpSize, XP_LINE) { return xp::together_value(xp::warp_shfl_up, v, static_cast<int>(delta), width, xp_line); }
+template <class T> inline T __shfl_down(T v, unsigned delta, int width = warpSize, XP_LINE) { return xp::together_value(xp::warp_shfl_down, v, static_cast<int>(delta), width, xp_line); }
+template <class T> inline T __shfl_xor(T v, int lanes, int width = warpSize, XP_LINE) { return xp::together_value(xp::warp_shfl_xor, v, lanes, width, xp_line); }
+static inline int __all(int p, XP_LINE) { return xp::together_value(xp::warp_all, p != 0, 0, 0, xp_line); }
+static inline int __any(int p, XP_LINE) { return xp::together_value(xp::warp_any, p != 0, 0, 0, xp_line); }
+static inline XP_LANE_MASK __ballot(int p, XP_LINE) { return xp::together_value(xp::warp_ballot, static_cast<XP_LANE_MASK>(p != 0), 0, 0, xp_line); }
+
+#ifdef XP_LOCKSTEP
+static inline XP_LANE_MASK __activemask(XP_LINE) { return __ballot(1, xp_line); }
+#else
+static inline XP_LANE_MASK __activemask() { return static_cast<XP_LANE_MASK>(xp::active_lanes()); }
+#endif
+template <class T> inline XP_LANE_MASK __match_any_sync(XP_LANE_MASK mask, T v, XP_LINE) {
   unsigned long bits = 0;
   __builtin_memcpy(&bits, &v, sizeof(T));
-  return static_cast<unsigned>(xp::warp_value(xp::warp_match_any, mask, bits, 0, 0, xp_line));
+  return static_cast<XP_LANE_MASK>(xp::warp_value(xp::warp_match_any, mask, bits, 0, 0, xp_line));
 }
-template <class T> inline unsigned __match_all_sync(unsigned mask, T v, int* all, XP_LINE) {
+template <class T> inline XP_LANE_MASK __match_all_sync(XP_LANE_MASK mask, T v, int* all, XP_LINE) {
   unsigned long bits = 0;
   __builtin_memcpy(&bits, &v, sizeof(T));
-  unsigned found = static_cast<unsigned>(xp::warp_value(xp::warp_match_all, mask, bits, 0, 0, xp_line));
+  XP_LANE_MASK found = static_cast<XP_LANE_MASK>(xp::warp_value(xp::warp_match_all, mask, bits, 0, 0, xp_line));
   *all = found != 0;
   return found;
 }
-static inline unsigned __reduce_add_sync(unsigned mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_add, mask, v, 0, 0, xp_line); }
-static inline int __reduce_add_sync(unsigned mask, int v, XP_LINE) { return xp::warp_value(xp::warp_add, mask, v, 0, 0, xp_line); }
-static inline unsigned __reduce_min_sync(unsigned mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_min_u, mask, v, 0, 0, xp_line); }
-static inline int __reduce_min_sync(unsigned mask, int v, XP_LINE) { return xp::warp_value(xp::warp_min_s, mask, v, 0, 0, xp_line); }
-static inline unsigned __reduce_max_sync(unsigned mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_max_u, mask, v, 0, 0, xp_line); }
-static inline int __reduce_max_sync(unsigned mask, int v, XP_LINE) { return xp::warp_value(xp::warp_max_s, mask, v, 0, 0, xp_line); }
-static inline unsigned __reduce_and_sync(unsigned mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_and, mask, v, 0, 0, xp_line); }
-static inline unsigned __reduce_or_sync(unsigned mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_or, mask, v, 0, 0, xp_line); }
-static inline unsigned __reduce_xor_sync(unsigned mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_xor, mask, v, 0, 0, xp_line); }
+static inline unsigned __reduce_add_sync(XP_LANE_MASK mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_add, mask, v, 0, 0, xp_line); }
+static inline int __reduce_add_sync(XP_LANE_MASK mask, int v, XP_LINE) { return xp::warp_value(xp::warp_add, mask, v, 0, 0, xp_line); }
+static inline unsigned __reduce_min_sync(XP_LANE_MASK mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_min_u, mask, v, 0, 0, xp_line); }
+static inline int __reduce_min_sync(XP_LANE_MASK mask, int v, XP_LINE) { return xp::warp_value(xp::warp_min_s, mask, v, 0, 0, xp_line); }
+static inline unsigned __reduce_max_sync(XP_LANE_MASK mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_max_u, mask, v, 0, 0, xp_line); }
+static inline int __reduce_max_sync(XP_LANE_MASK mask, int v, XP_LINE) { return xp::warp_value(xp::warp_max_s, mask, v, 0, 0, xp_line); }
+static inline unsigned __reduce_and_sync(XP_LANE_MASK mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_and, mask, v, 0, 0, xp_line); }
+static inline unsigned __reduce_or_sync(XP_LANE_MASK mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_or, mask, v, 0, 0, xp_line); }
+static inline unsigned __reduce_xor_sync(XP_LANE_MASK mask, unsigned v, XP_LINE) { return xp::warp_value(xp::warp_xor, mask, v, 0, 0, xp_line); }
 
 // Atomics. Blocks run on several OS threads, so these are real ones.
 namespace xp {

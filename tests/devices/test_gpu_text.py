@@ -1,10 +1,10 @@
-"""Rewriting CUDA text: what is recognised, what is left alone, and that lines stay where they are."""
+"""Rewriting CUDA and HIP text: what is recognised, what is left alone, and that lines stay where they are."""
 
 from __future__ import annotations
 
 import pytest
 
-from devices.cuda_text import mask, rewrite
+from devices.gpu_text import mask, rewrite
 
 
 def body(text: str) -> str:

@@ -1,9 +1,9 @@
-"""Rewrites CUDA source text so that a C++ compiler takes it together with the emulator's headers. Lines stay where they are.
+"""Rewrites CUDA or HIP source text so that a C++ compiler takes it together with the emulator's headers. Lines stay where they are.
 
-Three things of CUDA are not C++ (nor macros): a launch ``k<<<...>>>(...)`` becomes a call, a ``__shared__`` declaration becomes a
-reference into the block's memory, and a ``cudaMalloc`` carries the name of its variable for reports. Everything is found in a copy of the
-text in which comments and literals are blanked, so that what is quoted is left alone. What is not recognised stays as it is: the compiler
-then names it.
+Three things of these languages are not C++ (nor macros): a launch ``k<<<...>>>(...)`` becomes a call, a ``__shared__`` declaration
+becomes a reference into the block's memory, and a ``cudaMalloc`` or ``hipMalloc`` carries the name of its variable for reports. Everything
+is found in a copy of the text in which comments and literals are blanked, so that what is quoted is left alone. What is not recognised
+stays as it is: the compiler then names it.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def rewrite(text: str, entry: str) -> tuple[str, str]:
     masked = mask(text)
     renamed = {name for name in C_NAMES if _definition(name).search(masked)}
     edits = [*_launches(text, masked, renamed), *_shared(text, masked), *_allocations(text, masked), *_renames(masked, renamed)]
+    edits += _launch_macros(masked, renamed)
     return apply_edits(text, edits), renamed_entry(entry) if entry in renamed else entry
 
 
@@ -159,6 +160,13 @@ def _launches(text: str, masked: str, renamed: set[str]) -> Iterator[Edit]:
             yield Edit(opening.end() + null.start(), opening.end() + null.end(), "nullptr")
 
 
+def _launch_macros(masked: str, renamed: set[str]) -> Iterator[Edit]:
+    """``hipLaunchKernelGGL(name, ...)`` is a macro of the emulator; only a renamed kernel is touched."""
+    for found in re.finditer(r"\bhipLaunchKernelGGL\s*\(\s*(?:HIP_KERNEL_NAME\s*\(|\()?\s*([A-Za-z_]\w*)", masked):
+        if found.group(1) in renamed:
+            yield Edit(found.start(1), found.end(1), renamed_entry(found.group(1)))
+
+
 def _configuration_end(masked: str, start: int) -> int | None:
     """The index of the ``>>>`` that ends a launch configuration."""
     index = start
@@ -178,7 +186,7 @@ def _configuration_end(masked: str, start: int) -> int | None:
 
 
 def _allocations(text: str, masked: str) -> Iterator[Edit]:
-    for found in re.finditer(r"(?<![\w.>])(?:::)?(cudaMalloc|cudaMallocManaged)\s*(?=[(<])", masked):
+    for found in re.finditer(r"(?<![\w.>])(?:::)?((?:cuda|hip)Malloc(?:Managed)?)\s*(?=[(<])", masked):
         opening = masked.find("(", found.end())
         line_end = masked.find("\n", found.start())
         if opening < 0 or (0 <= line_end < opening):

@@ -1,0 +1,146 @@
+"""HIP on the emulator: wavefronts of 64 and 32 lanes, launches by macro, and what only HIP has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from devices.device import Run
+from devices.registry import find_device
+from devices.status import Status
+from tests.devices.programs import gpu, run
+
+X = np.arange(64, dtype=np.float32)
+LANES = np.arange(64)
+
+
+def done(kernel: str, block: int = 64, target: str | None = None) -> Run:
+    return run(find_device("hip", target, prefer="emulated"), gpu("hip", kernel, 1, block), "hip")[0]
+
+
+def values(kernel: str, block: int = 64, target: str | None = None) -> np.ndarray:  # type: ignore[type-arg]
+    found = done(kernel, block, target)
+    assert found.status is Status.OK, found.log
+    return found.outputs["y"]
+
+
+def each(expression: str, target: str | None = None) -> np.ndarray:  # type: ignore[type-arg]
+    return values(
+        f"__global__ void k(const float* x, float* y) {{ int t = threadIdx.x; float v = x[t]; y[t] = {expression}; }}", 64, target
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "wide", "narrow"),
+    [
+        ("warpSize", [64] * 64, [32] * 64),
+        ("__shfl_down(v, 32)", [*range(32, 64), *range(32, 64)], LANES),
+        ("__shfl_down(v, 1)", [*range(1, 64), 63], [*range(1, 32), 31, *range(33, 64), 63]),
+        ("__shfl_up(v, 2)", [0, 1, *range(62)], [0, 1, *range(30), 32, 33, *range(32, 62)]),
+        ("__shfl_xor(v, 16)", LANES ^ 16, LANES ^ 16),
+        ("__shfl(v, 3)", [3] * 64, [3] * 32 + [35] * 32),
+        ("__shfl(v, 3, 8)", LANES // 8 * 8 + 3, LANES // 8 * 8 + 3),
+        ("__popcll(__ballot(t < 40))", [40] * 64, [32] * 32 + [8] * 32),
+        ("(__ballot(t == 50) >> 50) == 1", [1] * 64, [0] * 64),
+        ("__any(t == 40)", [1] * 64, [0] * 32 + [1] * 32),
+        ("__all(t < 32)", [0] * 64, [1] * 32 + [0] * 32),
+        ("__popcll(__activemask())", [64] * 64, [32] * 64),
+        ("__lane_id()", LANES, LANES % 32),
+        ("__builtin_amdgcn_readfirstlane(t)", [0] * 64, [0] * 32 + [32] * 32),
+        ("__builtin_amdgcn_ds_bpermute(4 * (t + 1), t)", (LANES + 1) % 64, LANES // 32 * 32 + (LANES + 1) % 32),
+    ],
+)
+def test_wavefronts(expression: str, wide: object, narrow: object) -> None:
+    assert np.array_equal(each(expression), np.array(wide, np.float32))
+    assert np.array_equal(each(expression, "gfx1100"), np.array(narrow, np.float32))
+
+
+def test_masks_have_64_bits() -> None:
+    assert np.array_equal(each("__shfl_xor_sync(0xffffffffffffffffull, v, 32)"), LANES ^ 32)
+    text = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = __shfl_down_sync(0xffffffff, x[threadIdx.x], 1); }"
+    assert done(text).status is Status.RACE  # lanes 32 to 63 are not named
+    assert "does not name the calling lane 32" in done(text).log
+
+
+def test_lanes_that_run_a_shuffle_together() -> None:
+    """Under a condition, the lanes for which it holds: the others wait at the barrier or have returned."""
+    kernel = """__global__ void k(const float* x, float* y) {{
+        __shared__ float s[64];
+        int t = threadIdx.x;
+        float v = x[t];
+        {guard}
+            v += __shfl_down(v, 4);
+            s[t] = v + (float)__popcll(__ballot(1));
+        {after}
+        y[t] = t < 4 ? s[t] : 0;
+    }}"""
+    expected = [X[t] + X[t + 4] + 8 for t in range(4)]
+    assert np.array_equal(values(kernel.format(guard="if (t < 8) {", after="} __syncthreads();"))[:4], expected)
+    assert np.array_equal(values(kernel.format(guard="if (t >= 8) return;", after="__syncthreads();"))[:4], expected)
+
+
+def test_which_of_two_shuffles_comes_first_is_not_guessed() -> None:
+    text = """__global__ void k(const float* x, float* y) {
+        float v = x[threadIdx.x];
+        if (threadIdx.x < 8) v += __shfl_down(v, 4);
+        y[threadIdx.x] = __shfl(v, 0);
+    }"""
+    found = done(text)
+    assert found.status is Status.UNSUPPORTED and "__shfl_down in line 4" in found.log
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "hipLaunchKernelGGL(k, dim3(1), dim3(64), 0, 0, dx, dy, 3.0f);",
+        "hipLaunchKernelGGL((k<64, float>), 1, 64, 0, nullptr, dx, dy, 3.0f);",
+        "hipLaunchKernelGGL(HIP_KERNEL_NAME(k<64, float>), dim3(1), dim3(64), 64 * sizeof(float), NULL, dx, dy, 3.0f);",
+        "k<64, float><<<dim3(1), dim3(64), 0, 0>>>(dx, dy, 3.0f);",
+    ],
+)
+def test_launches(launch: str) -> None:
+    kernel = """template <int N = 64, class T = float> __global__ void k(const T* x, T* y, T a) {
+        HIP_DYNAMIC_SHARED(float, unused)
+        y[hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x] = a * x[threadIdx.x] + (hipGridDim_x - 1);
+    }"""
+    text = gpu("hip", kernel).replace("k<<<1, 64, 0>>>(dx, dy);", launch.replace("(k,", "((k<64>),"))
+    (found,) = run(find_device("hip", prefer="emulated"), text, "hip")
+    assert found.status is Status.OK and np.array_equal(found.outputs["y"], 3 * X), found.log
+
+
+def test_the_host_api_under_its_own_names() -> None:
+    text = """#include <hip/hip_runtime.h>
+    #include <cstdio>
+    #define CHECK(call) do { hipError_t e = (call); if (e != hipSuccess) { printf("%s", hipGetErrorString(e)); exit(1); } } while (0)
+    __constant__ float scale[2];
+    __global__ void k(float* y) { y[threadIdx.x] = y[threadIdx.x] * scale[1]; }
+    extern "C" void entry(const float* x, float* y) {
+        float* d; hipStream_t stream; hipEvent_t start; hipDeviceProp_t about;
+        float host[2] = {1, 2};
+        CHECK(hipGetDeviceProperties(&about, 0));
+        CHECK(hipStreamCreate(&stream));
+        CHECK(hipEventCreate(&start));
+        CHECK(hipMalloc((void**)&d, 256));
+        CHECK(hipMemcpyToSymbol(HIP_SYMBOL(scale), host, sizeof(host)));
+        CHECK(hipMemcpyAsync(d, x, 256, hipMemcpyHostToDevice, stream));
+        hipLaunchKernelGGL(k, dim3(1), dim3(about.warpSize), 0, stream, d);
+        CHECK(hipGetLastError());
+        CHECK(hipDeviceSynchronize());
+        CHECK(hipMemcpyDtoH(y, d, 256));
+        CHECK(hipFree(d));
+    }"""
+    (found,) = run(find_device("hip", prefer="emulated"), text, "hip")
+    assert found.status is Status.OK and np.array_equal(found.outputs["y"], 2 * X), found.log
+
+
+def test_reports_use_hips_names() -> None:
+    text = gpu("hip", "__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }")
+    (found,) = run(find_device("hip", prefer="emulated"), text.replace("hipFree(dy);", "hipFree(dy); hipFree(dy);"), "hip")
+    assert found.status is Status.CRASH and found.log.startswith("hipFree of buffer 'dy', which was freed before")
+
+
+def test_the_name_of_a_library_function_in_a_launch_macro() -> None:
+    text = gpu("hip", "__global__ void exp(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }")
+    text = text.replace("k<<<1, 64, 0>>>(dx, dy)", "hipLaunchKernelGGL(exp, 1, 64, 0, 0, dx, dy)")
+    (found,) = run(find_device("hip", prefer="emulated"), text, "hip")
+    assert found.status is Status.OK and np.array_equal(found.outputs["y"], X + 1), found.log
