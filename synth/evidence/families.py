@@ -66,6 +66,16 @@ def _peaks(rng: Generator, count: int) -> Array:
     return values
 
 
+def _rising(rng: Generator, count: int) -> Array:
+    """Steps of a hundred: the last element of every row is the largest by far, and a maximum without it makes the exponential overflow."""
+    return (np.arange(count) % 65536 - min(count, 65536) / 2) * 100.0
+
+
+def _falling(rng: Generator, count: int) -> Array:
+    """The first element of every row is the largest by far."""
+    return -_rising(rng, count)
+
+
 def _mixed(rng: Generator, count: int) -> Array:
     """The other families in contiguous pieces: for buffers that are too large to try one after the other."""
     pieces = np.array_split(np.zeros(count), len(_PIECES))
@@ -82,6 +92,8 @@ FAMILIES: dict[str, Callable[[Generator, int], Array]] = {
     "mixed": _mixed,
     "peaks": _peaks,
     "negative": _negative,
+    "rising": _rising,
+    "falling": _falling,
     "extremes": _extremes,
     "small": _small,
     "zeros": _zeros,
@@ -103,6 +115,8 @@ def contents(family: str, dtype: DType, count: int, rng: Generator, rule: IndexR
     if dtype is DType.BF16:
         bits = values.astype(np.float32).view(np.uint32)
         return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    if dtype is DType.F16:
+        values = np.clip(values, -60000.0, 60000.0)
     return values.astype(target)
 
 

@@ -12,7 +12,7 @@ def make(family: str, dtype: DType = DType.F32, count: int = 400, rule: IndexRul
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("dtype", [DType.F32, DType.F16, DType.F64, DType.I8, DType.U8, DType.I32, DType.BOOL])
-@pytest.mark.parametrize("count", [0, 1, 7, 400])
+@pytest.mark.parametrize("count", [0, 1, 7, 400, 70000])
 def test_every_family_fills_every_dtype(family: str, dtype: DType, count: int) -> None:
     values = make(family, dtype, count)
     assert values.shape == (count,)
@@ -30,6 +30,13 @@ def test_properties() -> None:
     assert (make("negative", DType.I32) < 0).all() and (make("positive", DType.U8) > 0).all()
     assert {-128, 127} <= set(make("extremes", DType.I8))
     assert np.signbit(make("signs")[make("signs") == 0]).any()
+
+
+@pytest.mark.parametrize("columns", [2, 45, 128])
+def test_rows_of_any_length_have_their_maximum_far_above_the_rest_at_an_end(columns: int) -> None:
+    for family, end in (("rising", -1), ("falling", 0)):
+        rows = make(family, count=columns * 3).reshape(3, columns)
+        assert (rows[:, end] > np.delete(rows, end % columns, 1).max(axis=1) + 90).all()
 
 
 def test_mixed_has_the_others_in_pieces() -> None:
