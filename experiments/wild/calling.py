@@ -1,7 +1,8 @@
 """The one rule by which a drawn kernel is called; it knows nothing of particular kernels.
 
 * The kernel is the entry. Its grid has three blocks in every dimension of ``threadIdx``/``blockIdx`` that the body uses; its block is
-  the one that the file suggests (``__launch_bounds__``, or a macro or constant named like a block or tile), else 128 threads, 16 x 16 or 8 x 8 x 4.
+  the one that the file suggests (``__launch_bounds__``, or a macro or constant named like a block or tile), else 128 threads, 16 x 16 or
+  8 x 8 x 4.
 * Template parameters take the arguments of the first launch or call in the file where these are literals or types, else ``float`` and 16.
 * Integer parameters are 64, and buffers whose extent the command cannot tell have 65,536 elements.
 """
