@@ -10,7 +10,7 @@ from synth.passes.base import Pass
 _PASSES: dict[str, str] = {
     # The eleven of the paper
     "loop_recovery": "loop_recovery:LoopRecovery",
-    "loop_bind": "unavailable:LoopBind",
+    "loop_bind": "loop_bind:LoopBind",
     "loop_split": "loop_split:LoopSplit",
     "loop_fuse": "loop_fuse:LoopFuse",
     "loop_reorder": "loop_reorder:LoopReorder",
@@ -21,6 +21,9 @@ _PASSES: dict[str, str] = {
     "tensorize": "unavailable:Tensorize",
     "detensorize": "unavailable:Detensorize",
     # Host side and structure
+    "device_buffers": "device_buffers:DeviceBuffers",
+    "serialize": "serialize:Serialize",
+    "privatize": "privatize:Privatize",
     "host_copies": "host_copies:HostCopies",
     "structurize": "structurize:Structurize",
     # Raising

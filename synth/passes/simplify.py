@@ -99,6 +99,8 @@ def _body(body: Body, env: Env) -> Body:
                 if is_integer(stmt.value):
                     env = env.with_range(stmt.sym, env.range_of(stmt.value))
                 out.append(stmt)
+            case For() if stmt.axis is not None and (stmt.axis.is_block or stmt.axis.is_thread):
+                out.append(dataclasses.replace(stmt, body=_body(stmt.body, env.with_loop(stmt))))  # a launch keeps its six loops
             case For():
                 out.extend(_loop(stmt, env))
             case If():

@@ -31,14 +31,6 @@ class _Unavailable:
 
 
 @dataclass(frozen=True, slots=True)
-class LoopBind(_Unavailable):
-    """Binds a loop to a block or thread axis of a GPU, or to clusters and cores of an MLU (refused: no such target yet)."""
-
-    name: ClassVar[str] = "loop_bind"
-    why: ClassVar[str] = "no target with such axes is generated"
-
-
-@dataclass(frozen=True, slots=True)
 class Cache(_Unavailable):
     """Stages a region of a buffer in a nearer memory space (refused: no target with such spaces yet)."""
 

@@ -31,6 +31,8 @@ PASSES = (
     "induction",
     "jam",
     "promote",
+    "privatize",
+    "serialize",
 )
 SCHEDULING = ("parallelize", "vectorize", "simd", "contract_fma")
 FEW = settings(
