@@ -22,13 +22,15 @@ class LaunchShape:
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """``defines``: ``-D``. ``entry``: the function to translate, when there are several. ``launch``: makes a bare kernel the entry.
-    ``binds``: values of scalar parameters. ``extents``: element counts of pointer parameters, as C expressions over the scalar ones."""
+    ``binds``: values of scalar parameters. ``extents``: element counts of pointer parameters, as C expressions over the scalar
+    ones. ``source_target``: the device that a GPU source is for, which says how many lanes a warp has; None is its dialect's default."""
 
     defines: dict[str, str] = field(default_factory=dict)
     entry: str | None = None
     launch: LaunchShape | None = None
     binds: dict[str, int | float] = field(default_factory=dict)
     extents: dict[str, str] = field(default_factory=dict)
+    source_target: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

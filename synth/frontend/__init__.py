@@ -10,14 +10,14 @@ from synth.source import ReadOptions, ReadResult, Source
 
 
 def read(source: Source, options: ReadOptions) -> ReadResult:
-    """Reads a source of dialect ``cuda`` or ``vnni`` (``c`` is another name for ``vnni``).
+    """Reads a source of dialect ``cuda``, ``hip`` or ``vnni`` (``c`` is another name for ``vnni``).
 
     Raises ``UsageError`` (exit status 2; ``SourceError`` for text that is not valid C++) or ``UnsupportedError`` (exit status 1), with
     file, line and a hint.
     """
-    from synth.frontend import c, cuda
+    from synth.frontend import c, cuda, hip
 
-    readers: dict[str, Callable[[Source, ReadOptions], ReadResult]] = {"cuda": cuda.read, "vnni": c.read, "c": c.read}
+    readers: dict[str, Callable[[Source, ReadOptions], ReadResult]] = {"cuda": cuda.read, "hip": hip.read, "vnni": c.read, "c": c.read}
     found = readers.get(source.dialect)
     if found is None:
         raise UsageError(f"there is no frontend for dialect '{source.dialect}' yet", hint=f"dialects that are read: {', '.join(readers)}")

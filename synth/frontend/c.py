@@ -8,7 +8,7 @@ from clang.cindex import CursorKind
 
 from synth.errors import Diagnostic, UsageError
 from synth.frontend import entry, extents, heap, host_end, openmp, roles, tolerance, vnni
-from synth.frontend.cuda import read_entry_body
+from synth.frontend.gpu import read_entry_body
 from synth.frontend.reader import clang
 from synth.frontend.reader.arithmetic import literal
 from synth.frontend.reader.clang import Cursor, Unit

@@ -1,4 +1,4 @@
-"""Cooperative groups of CUDA: thread blocks, and tiles of a warp, as barriers, ranks and shuffles.
+"""Cooperative groups of CUDA and HIP: thread blocks, and tiles of a warp, as barriers, ranks and shuffles.
 
 Source: CUDA C++ Programming Guide, appendix Cooperative Groups. A group has no state: what it means follows from its type. Groups over the
 whole grid and coalesced groups are refused.
@@ -10,7 +10,7 @@ import re
 
 from clang.cindex import CursorKind
 
-from synth.frontend.cuda_device import FULL_MASK, LaunchIndexes
+from synth.frontend.gpu_device import LaunchIndexes, full_mask, mask_type
 from synth.frontend.reader import clang, expressions, memory
 from synth.frontend.reader.arithmetic import binary, convert, literal
 from synth.frontend.reader.clang import Cursor
@@ -103,9 +103,10 @@ def _member(reader: Reader, launch: LaunchIndexes, warp_size: int, group: str, n
         return _shuffle(reader, launch, warp_size, size, f"warp.{name}", moved, memory.scalar_value(reader, lane, call), call)
     if name in ("any", "all", "ballot") and size == warp_size:
         predicate = convert(expressions.read_scalar(reader, arguments[0]), DType.BOOL)
-        dtype = _U32 if name == "ballot" else DType.BOOL
-        voted = _across(reader, f"warp.{name}", dtype, (literal(FULL_MASK, _U32), predicate), call)
-        return voted if name == "ballot" else convert(voted, _I32)
+        dtype = mask_type(warp_size) if name == "ballot" else DType.BOOL
+        voted = _across(reader, f"warp.{name}", dtype, (full_mask(warp_size), predicate), call)
+        result = reader.ctype(call)
+        return convert(voted, result if isinstance(result, DType) else _I32)
     raise reader.refuse(f"'{name}' of group '{group}' is not supported", call, "use sync, ranks and shuffles")
 
 
@@ -119,12 +120,13 @@ def _rank(launch: LaunchIndexes) -> Expr:
 def _shuffle(reader: Reader, launch: LaunchIndexes, warp_size: int, size: int, op: str, value: Expr, lane: Expr, call: Cursor) -> Expr:
     if not isinstance(value.type, DType):
         raise reader.refuse("a shuffle of a vector", call, "shuffle the lanes one by one")
-    mask: Expr = literal(FULL_MASK, _U32)
+    mask = full_mask(warp_size)
     if size < warp_size:
         first = binary(
             "mul", binary("div", binary("mod", _rank(launch), literal(warp_size, _U32)), literal(size, _U32)), literal(size, _U32)
         )
-        mask = binary("shl", literal((1 << size) - 1, _U32), first)
+        lanes = mask_type(warp_size)
+        mask = binary("shl", literal((1 << size) - 1, lanes), convert(first, lanes))
     operand = convert(lane, _U32 if op in ("warp.shfl_up", "warp.shfl_down") else _I32)
     return _across(reader, op, value.type, (mask, value, operand, literal(size, _I32)), call)
 

@@ -19,7 +19,7 @@ from synth.ir.dtypes import DType, Vec
 from synth.ir.grammar import Binary, Const, Expr, Location, Param, Space, Sym, Var
 
 # Handles that host code passes around; each is a 64-bit value that the program does not look into.
-_HANDLES = ("CUstream_st", "CUevent_st")
+_HANDLES = ("CUstream_st", "CUevent_st", "ihipStream_t", "ihipEvent_t")
 
 
 def own_functions(unit: Unit) -> list[Cursor]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from clang.cindex import CursorKind
 
-from synth.frontend import cuda_device, known
-from synth.frontend.cuda_device import LaunchIndexes, Triple
+from synth.frontend import gpu_device, known
+from synth.frontend.gpu_device import LaunchIndexes, Triple
 from synth.frontend.reader import clang, expressions, functions, memory
 from synth.frontend.reader.arithmetic import convert, lane, literal
 from synth.frontend.reader.clang import Cursor
@@ -29,10 +29,10 @@ from synth.ir.grammar import (
 )
 
 if TYPE_CHECKING:
-    from synth.frontend.cuda_host import CudaHost
+    from synth.frontend.gpu_host import GpuHost
 
 _U32 = DType.U32
-_CONFIGURATION = ("__cudaPushCallConfiguration", "cudaConfigureCall")
+_CONFIGURATION = ("__cudaPushCallConfiguration", "cudaConfigureCall", "__hipPushCallConfiguration", "hipConfigureCall")
 _BLOCK_AXES = (Axis.BLOCK_X, Axis.BLOCK_Y, Axis.BLOCK_Z)
 _THREAD_AXES = (Axis.THREAD_X, Axis.THREAD_Y, Axis.THREAD_Z)
 
@@ -50,7 +50,7 @@ def launches(function: Cursor) -> bool:
     return any(node.kind == CursorKind.CALL_EXPR and configuration(node) is not None for node in function.walk_preorder())
 
 
-def read(host: CudaHost, reader: Reader, kernel: Cursor, call: Cursor) -> Value:
+def read(host: GpuHost, reader: Reader, kernel: Cursor, call: Cursor) -> Value:
     """Emits one launch. The arguments are evaluated on the host, once."""
     if host.on_device:
         raise reader.refuse(f"kernel '{kernel.spelling}' is launched from a kernel", call, "launch it from the host")
@@ -78,7 +78,7 @@ def read(host: CudaHost, reader: Reader, kernel: Cursor, call: Cursor) -> Value:
 
 
 def emit(
-    host: CudaHost,
+    host: GpuHost,
     reader: Reader,
     kernel: Cursor,
     values: Sequence[Value],
@@ -93,7 +93,7 @@ def emit(
     indexes = LaunchIndexes(
         thread=_variables(threads), block=_variables(blocks), block_dim=block, grid_dim=grid, dynamic_shared_bytes=bytes_
     )
-    shared, body = cuda_device.read_kernel(reader, host, kernel, values, indexes)
+    shared, body = gpu_device.read_kernel(reader, host, kernel, values, indexes)
     inner = _nest(body, threads, block, _THREAD_AXES, where)
     reader.emit(Launch(kernel.spelling, _nest((*shared, *inner), blocks, grid, _BLOCK_AXES, where), where))
 

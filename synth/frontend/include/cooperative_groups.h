@@ -1,7 +1,7 @@
 // Cooperative groups of CUDA (Programming Guide, appendix Cooperative Groups). For parsing only: nothing here is compiled or linked.
 #ifndef XPILER_COOPERATIVE_GROUPS_H
 #define XPILER_COOPERATIVE_GROUPS_H
-#include <cuda_runtime.h>
+#include <xpiler/gpu_runtime.h>
 #pragma clang force_cuda_host_device begin
 namespace cooperative_groups {
 class thread_group {
@@ -40,7 +40,7 @@ public:
   template <class T> T shfl_up(T value, unsigned int delta) const;
   int any(int predicate) const;
   int all(int predicate) const;
-  unsigned int ballot(int predicate) const;
+  XP_LANE_MASK ballot(int predicate) const;
 };
 template <unsigned int n, class Parent = void> class thread_block_tile {
 public:
@@ -56,7 +56,7 @@ public:
   template <class T> T shfl_xor(T value, unsigned int mask) const;
   int any(int predicate) const;
   int all(int predicate) const;
-  unsigned int ballot(int predicate) const;
+  XP_LANE_MASK ballot(int predicate) const;
 };
 thread_block this_thread_block();
 grid_group this_grid();

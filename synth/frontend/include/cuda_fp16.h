@@ -1,7 +1,7 @@
 // half precision of CUDA (CUDA Math API, Half Precision Intrinsics). For parsing only: nothing here is compiled or linked.
 #ifndef XPILER_CUDA_FP16_H
 #define XPILER_CUDA_FP16_H
-#include <cuda_runtime.h>
+#include <xpiler/gpu_runtime.h>
 #pragma clang force_cuda_host_device begin
 struct __half {
   unsigned short bits;
@@ -104,9 +104,9 @@ __half2 __halves2half2(__half x, __half y);
 __half2 make_half2(__half x, __half y);
 unsigned short __half_as_ushort(__half x);
 __half __ushort_as_half(unsigned short x);
-__half __shfl_sync(unsigned int mask, __half value, int lane, int width = 32);
-__half __shfl_down_sync(unsigned int mask, __half value, unsigned int delta, int width = 32);
-__half __shfl_xor_sync(unsigned int mask, __half value, int lane_mask, int width = 32);
+__half __shfl_sync(XP_LANE_MASK mask, __half value, int lane, int width = warpSize);
+__half __shfl_down_sync(XP_LANE_MASK mask, __half value, unsigned int delta, int width = warpSize);
+__half __shfl_xor_sync(XP_LANE_MASK mask, __half value, int lane_mask, int width = warpSize);
 __half atomicAdd(__half *p, __half value);
 __half2 atomicAdd(__half2 *p, __half2 value);
 #pragma clang force_cuda_host_device end

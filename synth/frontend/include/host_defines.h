@@ -1,4 +1,4 @@
-// The CUDA execution and memory space specifiers (CUDA C++ Programming Guide, B.1 to B.2). For parsing only: nothing here is compiled or linked.
+// The execution and memory space specifiers of CUDA and HIP (CUDA C++ Programming Guide, B.1 to B.2). For parsing only: nothing here is compiled or linked.
 #ifndef XPILER_HOST_DEFINES_H
 #define XPILER_HOST_DEFINES_H
 #define __host__ __attribute__((host))
@@ -12,6 +12,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
+#if defined(__CUDA__)
 #define CUDARTAPI
 #define CUDART_CB
 #ifndef __CUDACC_VER_MAJOR__
@@ -23,4 +24,5 @@
 #endif
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
+#endif
 #endif

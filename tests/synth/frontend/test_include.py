@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from synth.frontend.hip import HIP
 from synth.frontend.reader import clang
+from synth.spec import SPECS
 
+HIP_ARGUMENTS = HIP.arguments(SPECS["gfx90a"])
 HEADERS = sorted(str(p.relative_to(clang.INCLUDE_FOLDER)) for p in clang.INCLUDE_FOLDER.rglob("*") if p.is_file())
 CUDA = (
     "cu",
@@ -20,15 +23,22 @@ CUDA = (
     "sm_",
 )
 CUDA_ONLY = [h for h in HEADERS if h.startswith((*CUDA, "mma", "crt/", "xpiler/cuda", "nv", "math_constants", "library_types"))]
-C_HEADERS = [h for h in HEADERS if h.endswith(".h") and h not in CUDA_ONLY and not h.startswith("xpiler/")]
+HIP_ONLY = [h for h in HEADERS if h.startswith(("hip/", "xpiler/hip"))]
+SHARED = ("cooperative", "cuda_fp16", "device_launch_parameters", "host_defines", "vector_", "xpiler/gpu")  # headers that HIP's are made of
+C_HEADERS = [h for h in HEADERS if h.endswith(".h") and h not in (*CUDA_ONLY, *HIP_ONLY) and not h.startswith("xpiler/")]
 
 
-@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("header", [h for h in HEADERS if h not in HIP_ONLY])
 def test_every_header_parses_in_cuda(header):
     clang.parse(f"#include <{header}>\n#include <{header}>\n", "h.cu", clang.CUDA_ARGUMENTS, force_include=("cuda_runtime.h",))
 
 
-@pytest.mark.parametrize("header", [h for h in HEADERS if h not in CUDA_ONLY and not h.startswith("xpiler/")])
+@pytest.mark.parametrize("header", [h for h in HEADERS if h not in CUDA_ONLY or h.startswith(SHARED)])
+def test_every_header_parses_in_hip(header):
+    clang.parse(f"#include <{header}>\n#include <{header}>\n", "h.hip", HIP_ARGUMENTS, force_include=("hip/hip_runtime.h",))
+
+
+@pytest.mark.parametrize("header", [h for h in HEADERS if h not in (*CUDA_ONLY, *HIP_ONLY) and not h.startswith("xpiler/")])
 def test_headers_parse_in_plain_cpp(header):
     clang.parse(f"#include <{header}>\n", "h.cpp")
 

@@ -2,7 +2,7 @@
 #ifndef XPILER_XPILER_CONFIG_H
 #define XPILER_XPILER_CONFIG_H
 
-#if defined(__CUDA__)
+#if defined(__CUDA__) || defined(__HIP__)
 #define XP_HD __attribute__((host)) __attribute__((device))
 #define XP_D __attribute__((device))
 #define XP_HOST_DEVICE_BEGIN _Pragma("clang force_cuda_host_device begin")

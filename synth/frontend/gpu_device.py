@@ -1,7 +1,7 @@
-"""CUDA device code: index builtins, barriers, warp shuffles and votes, shared memory, read-only loads, vector constructors.
+"""Device code of CUDA and HIP: index builtins, barriers, warp shuffles and votes, shared memory, read-only loads, vector constructors.
 
 Source: CUDA C++ Programming Guide, sections "Built-in Variables", "Synchronization Functions", "Warp Vote Functions", "Warp Shuffle
-Functions", "Read-Only Data Cache Load Function", "Variable Memory Space Specifiers".
+Functions", "Read-Only Data Cache Load Function", "Variable Memory Space Specifiers"; HIP Programming Guide, sections of the same names.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from clang.cindex import CursorKind, StorageClass
 
 from synth.frontend import sizes
+from synth.frontend.gpu_language import GpuLanguage
 from synth.frontend.reader import clang, declarations, expressions, facts, functions, memory, statements
 from synth.frontend.reader.arithmetic import convert, literal
 from synth.frontend.reader.clang import Cursor
@@ -26,7 +27,6 @@ from synth.ir.dtypes import DType, Vec
 from synth.ir.grammar import Alloc, Body, Call, Const, Expr, Load, MakeVec, Region, Scope, Space, Stmt, Sym, Sync, Var
 
 _U32, _I32 = DType.U32, DType.I32
-FULL_MASK = 0xFFFFFFFF
 _ZEROED_ELEMENTS = 4096  # longest device variable whose zeros are listed in its ``Alloc``
 
 Triple = tuple[Expr, Expr, Expr]
@@ -44,13 +44,23 @@ class LaunchIndexes:
     dynamic_shared_bytes: int | Expr = 0
 
 
+def mask_type(warp_size: int) -> DType:
+    """The type of a mask of lanes in the IR: one bit a lane."""
+    return DType.U64 if warp_size > 32 else _U32
+
+
+def full_mask(warp_size: int) -> Expr:
+    """The mask that names all lanes."""
+    return literal((1 << warp_size) - 1, mask_type(warp_size))
+
+
 @dataclass
-class CudaDevice(Dialect):
+class GpuDevice(Dialect):
     """The hooks for device code. ``shared`` collects the shared ``Alloc``s of the kernel being read, to stand between the block loops and
     the thread loops."""
 
-    name: str = "cuda"
-    warp_size: int = 32
+    language: GpuLanguage
+    warp_size: int
     launch: LaunchIndexes | None = None
     shared: list[Stmt] = field(default_factory=list)
     shared_places: dict[int, Place] = field(default_factory=dict)
@@ -99,7 +109,7 @@ class CudaDevice(Dialect):
             return _shuffle(self, reader, call, "warp.shfl" + shuffle[1], arguments, masked=bool(shuffle[2]))
         vote = re.fullmatch(r"__(all|any|ballot)(|_sync)", name)
         if vote:
-            return _vote(reader, call, vote[1], arguments, masked=bool(vote[2]))
+            return _vote(self, reader, call, vote[1], arguments, masked=bool(vote[2]))
         for pattern, what in _REFUSED:
             if re.fullmatch(pattern, name):
                 raise reader.refuse(f"{what} '{name}' is not supported yet", call, "see docs for the constructs that are read")
@@ -219,7 +229,7 @@ def _make_vector(reader: Reader, type_: Vec, arguments: Sequence[Cursor]) -> Exp
     return MakeVec(tuple(convert(e, type_.dtype) for e in _read_all(reader, arguments)))
 
 
-def _dim3(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _dim3(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     if len(arguments) == 1 and isinstance(reader.ctype(arguments[0]), Vec):
         return expressions.read_value(reader, arguments[0])
     given = [a for a in arguments if a.location.line > 0]
@@ -227,8 +237,8 @@ def _dim3(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Curs
     return MakeVec((*values, *[literal(1, _U32)] * (3 - len(values))))
 
 
-def _barrier(scope: Scope) -> Callable[[CudaDevice, Reader, Cursor, list[Cursor]], Value]:
-    def read(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _barrier(scope: Scope) -> Callable[[GpuDevice, Reader, Cursor, list[Cursor]], Value]:
+    def read(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
         for mask in arguments:
             expressions.read_effect(reader, mask)
         reader.emit(Sync(scope, reader.location(call)))
@@ -237,20 +247,20 @@ def _barrier(scope: Scope) -> Callable[[CudaDevice, Reader, Cursor, list[Cursor]
     return read
 
 
-def _nothing(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _nothing(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     return NoValue()
 
 
-def _first(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _first(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     return expressions.read_value(reader, arguments[0])
 
 
-def _cached_load(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _cached_load(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     pointer = expressions.read_value(reader, arguments[0])
     return memory.load(reader, memory.dereference(reader, pointer, call), call)
 
 
-def _cached_store(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _cached_store(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     pointer, value = reader.in_order(
         lambda: expressions.read_value(reader, arguments[0]), lambda: expressions.read_value(reader, arguments[1])
     )
@@ -258,9 +268,14 @@ def _cached_store(device: CudaDevice, reader: Reader, call: Cursor, arguments: l
     return NoValue()
 
 
-def _shuffle(device: CudaDevice, reader: Reader, call: Cursor, op: str, arguments: list[Cursor], *, masked: bool) -> Value:
+def _mask(device: GpuDevice, read: list[Expr], masked: bool) -> Expr:
+    """The mask of a warp operation: its first argument, or without one all lanes (of which those that run it together take part)."""
+    return convert(read.pop(0), mask_type(device.warp_size)) if masked else full_mask(device.warp_size)
+
+
+def _shuffle(device: GpuDevice, reader: Reader, call: Cursor, op: str, arguments: list[Cursor], *, masked: bool) -> Value:
     read = _read_all(reader, [a for a in arguments if a.location.line > 0])
-    mask = convert(read.pop(0), _U32) if masked else literal(FULL_MASK, _U32)
+    mask = _mask(device, read, masked)
     width = convert(read[2], _I32) if len(read) > 2 else literal(device.warp_size, _I32)
     lane = convert(read[1], _U32 if op in ("warp.shfl_up", "warp.shfl_down") else _I32)
     value = read[0]
@@ -277,20 +292,20 @@ def _cross(reader: Reader, call: Cursor, op: str, dtype: DType | None, arguments
     return Load(sym, (), dtype)
 
 
-def _vote(reader: Reader, call: Cursor, kind: str, arguments: list[Cursor], *, masked: bool) -> Value:
+def _vote(device: GpuDevice, reader: Reader, call: Cursor, kind: str, arguments: list[Cursor], *, masked: bool) -> Value:
     read = _read_all(reader, arguments)
-    mask = convert(read.pop(0), _U32) if masked else literal(FULL_MASK, _U32)
+    mask = _mask(device, read, masked)
     predicate = convert(read[0], DType.BOOL)
     if kind == "ballot":
-        return _cross(reader, call, "warp.ballot", _U32, (mask, predicate))
+        return convert(_cross(reader, call, "warp.ballot", mask_type(device.warp_size), (mask, predicate)), device.language.lane_mask)
     return convert(_cross(reader, call, f"warp.{kind}", DType.BOOL, (mask, predicate)), _I32)
 
 
-def _active_mask(device: CudaDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
-    return _cross(reader, call, "warp.activemask", _U32, ())
+def _active_mask(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    return convert(_cross(reader, call, "warp.activemask", mask_type(device.warp_size), ()), device.language.lane_mask)
 
 
-_CALLS: dict[str, Callable[[CudaDevice, Reader, Cursor, list[Cursor]], Value]] = {
+_CALLS: dict[str, Callable[[GpuDevice, Reader, Cursor, list[Cursor]], Value]] = {
     "__syncthreads": _barrier(Scope.BLOCK),
     "__syncwarp": _barrier(Scope.WARP),
     "__threadfence_block": _nothing,  # orders memory only; phases between barriers are ordered already
@@ -324,7 +339,7 @@ _REFUSED = (
 # ---------------------------------------------------------------------------------------------------------- kernels
 
 
-def read_kernel(reader: Reader, device: CudaDevice, kernel: Cursor, arguments: Sequence[Value], launch: LaunchIndexes) -> tuple[Body, Body]:
+def read_kernel(reader: Reader, device: GpuDevice, kernel: Cursor, arguments: Sequence[Value], launch: LaunchIndexes) -> tuple[Body, Body]:
     """The shared ``Alloc``s and the thread body of one launch of ``kernel`` (a definition, or a template's instantiation) with these
     arguments.
 

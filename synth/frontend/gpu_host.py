@@ -1,6 +1,7 @@
-"""CUDA host code: memory, copies, launches, error checks. Kernel bodies are read by ``cuda_device``.
+"""Host code of CUDA and HIP: memory, copies, launches, error checks. Kernel bodies are read by ``gpu_device``.
 
-Source: CUDA Runtime API, sections Memory Management, Execution Control, Error Handling, Stream and Event Management.
+Sources: CUDA Runtime API, sections Memory Management, Execution Control, Error Handling, Stream and Event Management; HIP Runtime API,
+modules of the same names. Functions are known by their names without the prefix of the dialect.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from synth.errors import Diagnostic
 from synth.frontend import cooperative, heap, host_end, known, launch, sizes
-from synth.frontend.cuda_device import CudaDevice
+from synth.frontend.gpu_device import GpuDevice
 from synth.frontend.reader import clang, expressions, facts, lvalues, memory
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import ZERO, Buffer, Fixed, NoValue, Place, Pointer, PointerVariable, Settled, Value
@@ -22,7 +23,7 @@ from synth.frontend.reader.types import ArrayType, CType, OpaqueType, PointerTyp
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Call, Const, Load, Space, Sym
 
-SUCCESS = Const(0, DType.U32)  # cudaSuccess; the underlying type of enum cudaError
+SUCCESS = Const(0, DType.U32)  # cudaSuccess, hipSuccess; the underlying type of both enumerations
 
 
 # Types of host code that say nothing about what is computed: streams of text, clocks, handles.
@@ -44,19 +45,19 @@ _IGNORED_RECORDS = frozenset(
         "ios",
     ]
 )
-_IGNORED_HANDLES = ("CUstream_st", "CUevent_st", "xp_file")
+_IGNORED_HANDLES = ("CUstream_st", "CUevent_st", "ihipStream_t", "ihipEvent_t", "xp_file")
 
 _DROPPED_STATUS = re.compile(
-    r"cuda(GetLastError|PeekAtLastError|DeviceSynchronize|ThreadSynchronize|DeviceReset|SetDevice|Free|FreeAsync|FreeHost|ProfilerStart|ProfilerStop"
+    r"(GetLastError|PeekAtLastError|DeviceSynchronize|ThreadSynchronize|DeviceReset|SetDevice|Free|FreeAsync|FreeHost|ProfilerStart|ProfilerStop"
     r"|FuncSetCacheConfig|FuncSetAttribute|DeviceSetCacheConfig|DeviceSetSharedMemConfig|HostRegister|HostUnregister|MemPrefetchAsync)"
 )
-_IGNORED_STATUS = re.compile(r"cuda(Stream|Event)\w+")
+_IGNORED_STATUS = re.compile(r"(Stream|Event)\w+")
 _DROPPED_OUTPUT = frozenset(["printf", "fprintf", "puts", "putchar", "fputs", "fputc", "fflush", "perror", "vprintf", "vfprintf"])
 _ENDING = frozenset(["exit", "abort", "_exit", "quick_exit", "terminate"])
 
 
 @dataclass
-class CudaHost(CudaDevice):
+class GpuHost(GpuDevice):
     """Host code, and device code inside a launch (``launch`` is set then). ``unknown`` are values that exist only at run time (times,
     strings): whatever uses one for more than output is refused."""
 
@@ -70,16 +71,16 @@ class CudaHost(CudaDevice):
     def record(self, name: str) -> CType | None:
         if name in _IGNORED_RECORDS:
             return OpaqueType(name)
-        return CudaDevice.record(self, name)
+        return GpuDevice.record(self, name)
 
     def variable(self, reader: Reader, declaration: Cursor, where: Cursor) -> Place | Value | None:
         if not self.on_device and _ignored_type(declaration):
             return NoValue()
-        return CudaDevice.variable(self, reader, declaration, where)
+        return GpuDevice.variable(self, reader, declaration, where)
 
     def declare(self, reader: Reader, declaration: Cursor) -> Place | None:
         if self.on_device:
-            return CudaDevice.declare(self, reader, declaration)
+            return GpuDevice.declare(self, reader, declaration)
         if _is_status(declaration):
             value = clang.initializer(declaration)
             if value is not None:
@@ -90,7 +91,7 @@ class CudaHost(CudaDevice):
         if _is_global_pointer(declaration):
             return _global_pointer(reader, declaration)
         found = self.heap.declare(reader, declaration)
-        return found if found is not None else CudaDevice.declare(self, reader, declaration)
+        return found if found is not None else GpuDevice.declare(self, reader, declaration)
 
     def own_call(self, reader: Reader, definition: Cursor, call: Cursor) -> Place | Value | None:
         if launch.configuration(call) is None:
@@ -105,15 +106,10 @@ class CudaHost(CudaDevice):
             return launch.read(self, reader, definition, call)
         if self.launch is not None:
             grouped = cooperative.call(reader, self.launch, self.warp_size, name, call)
-            return grouped if grouped is not None else CudaDevice.call(self, reader, name, call)
-        handler = _CALLS.get(name)
-        if handler is not None:
-            return handler(self, reader, call, list(call.get_arguments()))
-        if _DROPPED_STATUS.fullmatch(name):
-            return SUCCESS
-        if _IGNORED_STATUS.fullmatch(name):
-            _note_once(reader, "streams and events are ignored: work runs in the order of the program", call)
-            return SUCCESS
+            return grouped if grouped is not None else GpuDevice.call(self, reader, name, call)
+        api = self.language.api_name(name)
+        if api is not None and clang.definition_of(call.referenced) is None:
+            return _runtime_call(self, reader, api, call)
         if name in _DROPPED_OUTPUT or "stream::" in name or name in ("operator<<", "ios::operator bool"):
             _note_once(reader, "output (printf, streams) is left out: it is no result of the entry", call)
             if not isinstance(reader.ctype(call), DType):
@@ -124,10 +120,10 @@ class CudaHost(CudaDevice):
             return NoValue()
         if _measures(call):
             return self._measured(reader, call, "a time")
-        if name.startswith("cu") and clang.definition_of(call.referenced) is None:
+        if name.startswith(("cu", "hip")) and clang.definition_of(call.referenced) is None:
             raise reader.refuse(f"'{name}' is not supported", call, "see docs for the runtime functions that are read")
         found = self.heap.call(reader, name, call)
-        return found if found is not None else CudaDevice.call(self, reader, name, call)
+        return found if found is not None else GpuDevice.call(self, reader, name, call)
 
     def expression(self, reader: Reader, cursor: Cursor) -> Value | None:
         if self.on_device:
@@ -160,7 +156,7 @@ def _note_once(reader: Reader, message: str, cursor: Cursor) -> None:
 
 def _is_status(declaration: Cursor) -> bool:
     type_ = declaration.type.get_canonical()
-    return bool(type_.kind == TypeKind.ENUM and type_.get_declaration().spelling in ("cudaError", "cudaError_enum"))
+    return bool(type_.kind == TypeKind.ENUM and type_.get_declaration().spelling in ("cudaError", "cudaError_enum", "hipError_t"))
 
 
 def _ignored_type(declaration: Cursor) -> bool:
@@ -205,11 +201,11 @@ def _measures(call: Cursor) -> bool:
 
 # ----------------------------------------------------------------------------------------------------------- calls
 
-Handler = Callable[[CudaHost, Reader, Cursor, list[Cursor]], Value]
+Handler = Callable[[GpuHost, Reader, Cursor, list[Cursor]], Value]
 
 
 def _allocate(space: Space) -> Handler:
-    def read(host: CudaHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    def read(host: GpuHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
         place = _target(reader, arguments[0], call)
         name, pointee = _pointer_variable(reader, place, arguments[0], call)
         bytes_ = expressions.read_scalar(reader, arguments[1])
@@ -263,22 +259,22 @@ def _pointer_variable(reader: Reader, place: Place, argument: Cursor, call: Curs
     raise reader.refuse("allocation into this expression", argument, "allocate into a pointer variable")
 
 
-def _copy(host: CudaHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _copy(host: GpuHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     heap.copy(reader, call, arguments[0], arguments[1], arguments[2])
     return SUCCESS
 
 
-def _fill(host: CudaHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _fill(host: GpuHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     heap.fill(reader, call, arguments[0], arguments[1], arguments[2])
     return SUCCESS
 
 
-def _to_symbol(host: CudaHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _to_symbol(host: GpuHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     _symbol_copy(reader, call, arguments, to_symbol=True)
     return SUCCESS
 
 
-def _from_symbol(host: CudaHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _from_symbol(host: GpuHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     _symbol_copy(reader, call, arguments, to_symbol=False)
     return SUCCESS
 
@@ -312,28 +308,41 @@ def _symbol(reader: Reader, symbol: Cursor, call: Cursor) -> Pointer:
     return found
 
 
-def _elapsed(host: CudaHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _elapsed(host: GpuHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     _note_once(reader, "streams and events are ignored: work runs in the order of the program", call)
     return SUCCESS
 
 
-def _text(host: CudaHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+def _text(host: GpuHost, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     return host._opaque_pointer("a string", DType.I8)
 
 
+def _runtime_call(host: GpuHost, reader: Reader, api: str, call: Cursor) -> Value:
+    """A call of the runtime API, by its name without prefix. Raises UnsupportedError for functions that are not read."""
+    handler = _CALLS.get(api)
+    if handler is not None:
+        return handler(host, reader, call, list(call.get_arguments()))
+    if _DROPPED_STATUS.fullmatch(api):
+        return SUCCESS
+    if _IGNORED_STATUS.fullmatch(api):
+        _note_once(reader, "streams and events are ignored: work runs in the order of the program", call)
+        return SUCCESS
+    raise reader.refuse(f"'{call.spelling}' is not supported", call, "see docs for the runtime functions that are read")
+
+
 _CALLS: dict[str, Handler] = {
-    "cudaMalloc": _allocate(Space.GLOBAL),
-    "cudaMallocAsync": _allocate(Space.GLOBAL),
-    "cudaMallocManaged": _allocate(Space.GLOBAL),
-    "cudaMallocHost": _allocate(Space.HOST),
-    "cudaHostAlloc": _allocate(Space.HOST),
-    "cudaMemcpy": _copy,
-    "cudaMemcpyAsync": _copy,
-    "cudaMemset": _fill,
-    "cudaMemsetAsync": _fill,
-    "cudaMemcpyToSymbol": _to_symbol,
-    "cudaMemcpyFromSymbol": _from_symbol,
-    "cudaEventElapsedTime": _elapsed,
-    "cudaGetErrorString": _text,
-    "cudaGetErrorName": _text,
+    "Malloc": _allocate(Space.GLOBAL),
+    "MallocAsync": _allocate(Space.GLOBAL),
+    "MallocManaged": _allocate(Space.GLOBAL),
+    "MallocHost": _allocate(Space.HOST),
+    "HostAlloc": _allocate(Space.HOST),
+    "Memcpy": _copy,
+    "MemcpyAsync": _copy,
+    "Memset": _fill,
+    "MemsetAsync": _fill,
+    "MemcpyToSymbol": _to_symbol,
+    "MemcpyFromSymbol": _from_symbol,
+    "EventElapsedTime": _elapsed,
+    "GetErrorString": _text,
+    "GetErrorName": _text,
 }

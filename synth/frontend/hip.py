@@ -1,0 +1,52 @@
+"""HIP C++: the table of what it does not share with CUDA, and how a file is known to be HIP.
+
+Sources: HIP Porting Guide; HIP Runtime API Reference; HIP Programming Guide, "Warp Cross-Lane Functions" (masks have 64 bits).
+"""
+
+from __future__ import annotations
+
+import re
+
+from synth.frontend import gpu
+from synth.frontend.gpu_language import GpuLanguage
+from synth.frontend.hip_target import target_macros
+from synth.ir.dtypes import DType
+from synth.source import ReadOptions, ReadResult, Source
+from synth.spec import DeviceSpec
+
+
+def _arguments(spec: DeviceSpec) -> tuple[str, ...]:
+    macros = (f"-D{name}={value}" for name, value in target_macros(spec).items())
+    return ("-x", "hip", "--cuda-host-only", "-nogpuinc", "-nogpulib", f"--offload-arch={spec.name}", "-std=c++17", *macros)
+
+
+HIP = GpuLanguage(
+    name="hip",
+    prefix="hip",
+    arguments=_arguments,
+    header="hip/hip_runtime.h",
+    lane_mask=DType.U64,
+    synonyms={
+        "HostMalloc": "HostAlloc",
+        "HostFree": "FreeHost",
+        "MemcpyWithStream": "MemcpyAsync",
+        "MemcpyHtoD": "Memcpy",
+        "MemcpyDtoH": "Memcpy",
+        "MemcpyDtoD": "Memcpy",
+        "MemcpyHtoDAsync": "MemcpyAsync",
+        "MemcpyDtoHAsync": "MemcpyAsync",
+    },
+)
+
+
+def read(source: Source, options: ReadOptions) -> ReadResult:
+    """Reads a HIP source. Raises SourceError, UsageError or UnsupportedError, with the place and what to do."""
+    return gpu.read(source, options, HIP)
+
+
+_HIP = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]hip/|\bhip(?:Malloc|Memcpy|LaunchKernelGGL|Free|DeviceSynchronize)\b', re.MULTILINE)
+
+
+def is_hip(text: str) -> bool:
+    """Whether a C++ or ``.cu`` file is HIP: it includes a header of HIP's or calls its runtime."""
+    return _HIP.search(text) is not None
