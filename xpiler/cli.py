@@ -37,6 +37,9 @@ Entry = Annotated[str | None, typer.Option("--entry", metavar="NAME", help="The 
 Bind = Annotated[list[str], typer.Option("--bind", metavar="NAME=VALUE", help="Value of a scalar parameter.")]
 Extent = Annotated[list[str], typer.Option("--extent", metavar="NAME=EXPR", help="Elements behind a pointer, e.g. A=n*k.")]
 Launch = Annotated[str | None, typer.Option("--launch", metavar="grid=X[,Y,Z],block=X[,Y,Z]", help="Launch shape of a bare kernel.")]
+SourceTarget = Annotated[
+    str | None, typer.Option("--source-target", metavar="SPEC", help="Device that a GPU source is for (gfx1100 has warps of 32 lanes).")
+]
 Target = Annotated[str | None, typer.Option("--target", metavar="SPEC", help="Device to translate for; see `xpiler devices`.")]
 EvidenceOption = Annotated[str, typer.Option("--evidence", metavar="L0|L1", help="The level of evidence that must be reached.")]
 Tune = Annotated[float | None, typer.Option("--tune", metavar="SECONDS", min=0.0, help="Search for a faster program for that long.")]
@@ -58,7 +61,8 @@ Strategy = Annotated[str, typer.Option("--strategy", metavar="mcts|random", help
 def translate(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The file to translate.")],
     to: Annotated[str, typer.Option("--to", metavar="DIALECT", help="cuda, hip, bang or vnni.")],
-    from_: Annotated[str | None, typer.Option("--from", metavar="DIALECT", help="Default: by the file's suffix.")] = None,
+    from_: Annotated[str | None, typer.Option("--from", metavar="DIALECT", help="Default: by the file's suffix and contents.")] = None,
+    source_target: SourceTarget = None,
     target: Target = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Written on success only.")] = None,
     define: Define = [],  # noqa: B006
@@ -86,7 +90,7 @@ def translate(
         wanted = dialect_name(to, "--to")
         program = load_source(source, dialect_name(from_, "--from") if from_ else None, include)
         options = Options(
-            read_options(define, entry, bind, extent, launch),
+            read_options(define, entry, bind, extent, launch, source_target),
             target,
             evidence_level(evidence),
             tune,
@@ -110,6 +114,7 @@ def verify(
     a: Annotated[Path, typer.Argument(metavar="A", help="The reference.")],
     b: Annotated[Path, typer.Argument(metavar="B", help="The program to hold against it.")],
     from_: Annotated[str | None, typer.Option("--from", metavar="DIALECT", help="Dialect of A; default: by suffix.")] = None,
+    source_target: SourceTarget = None,
     to: Annotated[str | None, typer.Option("--to", metavar="DIALECT", help="Dialect of B; default: by suffix.")] = None,
     target: Target = None,
     define: Define = [],  # noqa: B006
@@ -129,7 +134,7 @@ def verify(
     def work() -> Result:
         first = load_source(a, dialect_name(from_, "--from") if from_ else None, include)
         second = load_source(b, dialect_name(to, "--to") if to else None, include)
-        options = Options(read_options(define, entry, bind, extent, launch), target, evidence_level(evidence), seed=seed)
+        options = Options(read_options(define, entry, bind, extent, launch, source_target), target, evidence_level(evidence), seed=seed)
         return verify_sources(first, second, options, progress=report.Progress(errors))
 
     result = _run(work, str(a), from_, to or "")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from synth.errors import UsageError
 from synth.evidence.levels import Level
+from synth.frontend.hip_target import is_hip
 from synth.source import DIALECTS, LaunchShape, ReadOptions, Source
 
 SUFFIXES = {
@@ -21,6 +22,7 @@ SUFFIXES = {
     ".cpp": "vnni",
     ".cxx": "vnni",
 }
+AMBIGUOUS = (".cu", ".cuh", ".cc", ".cpp", ".cxx")  # HIP files have these suffixes too: their contents decide
 MAX_SOURCE_BYTES = 4 << 20
 MAX_HEADERS = 64
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
@@ -54,13 +56,12 @@ def dialect_name(text: str, option: str) -> str:
 
 def load_source(path: Path, dialect: str | None, include: Sequence[Path] = ()) -> Source:
     """Reads a source file with the user's own headers, from beside it and from the folders ``include``; the dialect is guessed from the
-    suffix when not given. Raises UsageError."""
-    if dialect is None:
-        dialect = SUFFIXES.get(path.suffix)
-        if dialect is None:
-            raise UsageError(
-                f"{path}: the dialect cannot be told from the suffix '{path.suffix}'", hint="give it with --from cuda|hip|bang|vnni"
-            )
+    suffix and, where that is ambiguous, from the contents when not given. Raises UsageError."""
+    known = dialect or SUFFIXES.get(path.suffix)
+    if known is None:
+        raise UsageError(
+            f"{path}: the dialect cannot be told from the suffix '{path.suffix}'", hint="give it with --from cuda|hip|bang|vnni"
+        )
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -73,7 +74,9 @@ def load_source(path: Path, dialect: str | None, include: Sequence[Path] = ()) -
         text = raw.decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 text (byte {error.start})", hint="convert the file to UTF-8") from error
-    return Source(text, dialect, str(path), _own_headers(path.parent, include, text))
+    if dialect is None and path.suffix in AMBIGUOUS and is_hip(text):
+        known = "hip"
+    return Source(text, known, str(path), _own_headers(path.parent, include, text))
 
 
 def _own_headers(folder: Path, include: Sequence[Path], text: str) -> dict[str, str]:
@@ -96,7 +99,12 @@ def _own_headers(folder: Path, include: Sequence[Path], text: str) -> dict[str, 
 
 
 def read_options(
-    defines: Sequence[str], entry: str | None, binds: Sequence[str], extents: Sequence[str], launch: str | None
+    defines: Sequence[str],
+    entry: str | None,
+    binds: Sequence[str],
+    extents: Sequence[str],
+    launch: str | None,
+    source_target: str | None = None,
 ) -> ReadOptions:
     """Parses ``-D``, ``--entry``, ``--bind``, ``--extent`` and ``--launch``. Raises UsageError."""
     return ReadOptions(
@@ -105,6 +113,7 @@ def read_options(
         launch=launch_shape(launch) if launch else None,
         binds={name: _number(value, f"--bind {name}") for name, value in (_pair(text, "--bind") for text in binds)},
         extents=dict(_pair(text, "--extent") for text in extents),
+        source_target=source_target,
     )
 
 

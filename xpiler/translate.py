@@ -92,8 +92,9 @@ def program_of(source: Source, read: ReadResult, options: Options) -> Program:
 
 def problem_for(source: Source, read: ReadResult, target: DeviceSpec, options: Options) -> Problem:
     """The unit tests of a source, from the source alone. Raises UnsupportedError when they cannot be made."""
+    source_target = options.read.source_target or DEFAULT_TARGET[source.dialect]
     cases = synthesise(read.module, options.read, options.seed)
-    return Problem(program_of(source, read, options), DEFAULT_TARGET[source.dialect], target.name, cases, tolerances(read.module))
+    return Problem(program_of(source, read, options), source_target, target.name, cases, tolerances(read.module))
 
 
 def translate_source(source: Source, to: str, options: Options, progress: Stage = _silent) -> Result:
@@ -210,7 +211,7 @@ class _Job:
         return content_key(self.source.text, self.source.dialect, self.to, repr(relevant))
 
     def _l0(self, final: Module) -> Finding:
-        return earn_l0(self.module, final, self.spec)
+        return earn_l0(self.module, final, self.spec, find_spec(self.source.dialect, self.options.read.source_target))
 
     def _tuning_report(self, tuned: SearchResult) -> TuningReport | None:
         if self.options.tune is None and self.options.llm is None:

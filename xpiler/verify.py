@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from devices.evaluation import Candidate
 from devices.evaluator import InProcessEvaluator
@@ -23,7 +24,7 @@ def verify_sources(a: Source, b: Source, options: Options, progress: Callable[[s
     """Whether ``b`` computes what ``a`` does. Raises XpilerError for bad input."""
     clock = Clock(progress)
     clock.stage("read", f"reading {a.filename} and {b.filename}")
-    read_a, read_b = read_module(a, options), read_module(b, options)
+    read_a, read_b = read_module(a, options), read_module(b, _reading_second(options))
     first, second = read_a.module, read_b.module
     _same_interface(first, second, b.filename)
     spec = find_spec(b.dialect, options.target)
@@ -45,8 +46,13 @@ def verify_sources(a: Source, b: Source, options: Options, progress: Callable[[s
     program = program_of(b, read_b, options)
     (evaluation,) = evaluator.evaluate((Candidate(content_key(b.text, b.dialect), program),))
     clock.stage("prove", "bounds, races and limits")
-    evidence = Evidence((earn_l0(first, second, spec), l1_finding(oracle, evaluation)))
+    evidence = Evidence((earn_l0(first, second, spec, find_spec(a.dialect, options.read.source_target)), l1_finding(oracle, evaluation)))
     return result(verdict(evidence, options.evidence, evaluation), evidence)
+
+
+def _reading_second(options: Options) -> Options:
+    """The second program is one for ``--target``."""
+    return replace(options, read=replace(options.read, source_target=options.target))
 
 
 def _same_interface(first: Module, second: Module, filename: str) -> None:

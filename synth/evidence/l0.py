@@ -17,11 +17,11 @@ from synth.ir.traversal import all_exprs, walk
 from synth.spec import DEFAULT_TARGET, DeviceSpec, find_spec
 
 
-def earn_l0(source: Module, result: Module, spec: DeviceSpec) -> Finding:
-    """The finding about a pair of programs. ``refuted`` only for what certainly breaks a limit; what is not proved is ``not_shown`` with
-    its places."""
+def earn_l0(source: Module, result: Module, spec: DeviceSpec, source_spec: DeviceSpec | None = None) -> Finding:
+    """The finding about a pair of programs; ``source_spec`` None is the default target of the source's dialect. ``refuted`` only for what
+    certainly breaks a limit; what is not proved is ``not_shown`` with its places."""
     details: dict[str, Any] = {}
-    source_spec = find_spec(source.dialect, DEFAULT_TARGET.get(source.dialect)) or spec
+    source_spec = source_spec or find_spec(source.dialect, DEFAULT_TARGET.get(source.dialect)) or spec
     broken = [*exceeded_limits(source, source_spec), *exceeded_limits(result, spec)]
     open_points: list[str] = []
     for name, module in (("source", source), ("result", result)):

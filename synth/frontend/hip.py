@@ -1,11 +1,9 @@
-"""HIP C++: the table of what it does not share with CUDA, and how a file is known to be HIP.
+"""HIP C++: the table of what it does not share with CUDA.
 
 Sources: HIP Porting Guide; HIP Runtime API Reference; HIP Programming Guide, "Warp Cross-Lane Functions" (masks have 64 bits).
 """
 
 from __future__ import annotations
-
-import re
 
 from synth.frontend import gpu
 from synth.frontend.gpu_language import GpuLanguage
@@ -42,11 +40,3 @@ HIP = GpuLanguage(
 def read(source: Source, options: ReadOptions) -> ReadResult:
     """Reads a HIP source. Raises SourceError, UsageError or UnsupportedError, with the place and what to do."""
     return gpu.read(source, options, HIP)
-
-
-_HIP = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]hip/|\bhip(?:Malloc|Memcpy|LaunchKernelGGL|Free|DeviceSynchronize)\b', re.MULTILINE)
-
-
-def is_hip(text: str) -> bool:
-    """Whether a C++ or ``.cu`` file is HIP: it includes a header of HIP's or calls its runtime."""
-    return _HIP.search(text) is not None
