@@ -39,7 +39,7 @@ extern "C" void bmm(const float* A, const float* B, float* C, int batch, int m, 
   check(hipMemcpy(dA, A, sizeof(float) * batch * m * k, hipMemcpyHostToDevice), "copy of A");
   check(hipMemcpy(dB, B, sizeof(float) * batch * k * n, hipMemcpyHostToDevice), "copy of B");
   dim3 grid((n + tile - 1) / tile, (m + tile - 1) / tile, batch);
-  hipLaunchKernelGGL(bmm_dynamic, grid, dim3(tile, tile), 2 * tile * tile * sizeof(float), hipStreamDefault, dA, dB, dC, m, k, n);
+  hipLaunchKernelGGL(bmm_dynamic, grid, dim3(tile, tile), 2 * tile * tile * sizeof(float), 0, dA, dB, dC, m, k, n);
   check(hipGetLastError(), "launch");
   check(hipMemcpy(C, dC, sizeof(float) * batch * m * n, hipMemcpyDeviceToHost), "copy of C");
   check(hipFree(dA), "free");
