@@ -23,15 +23,15 @@ from search.tree import Tree
 from search.tuning import Tuner
 from synth import codegen, frontend
 from synth.analysis.extents import complete_params
-from synth.errors import Diagnostic, UnsupportedError, UsageError
+from synth.errors import Diagnostic, UsageError
 from synth.evidence.l0 import earn_l0
 from synth.evidence.levels import Evidence, Finding, Level, Outcome
 from synth.evidence.tolerance import tolerances
 from synth.evidence.vectors import synthesise
 from synth.ir import verifier
 from synth.ir.grammar import Module
-from synth.lowering import vnni
 from synth.lowering.report import structure
+from synth.lowering.targets import target_of
 from synth.passes.base import Pass
 from synth.passes.trace import print_step
 from synth.source import ReadResult, Source
@@ -108,8 +108,7 @@ def translate_source(source: Source, to: str, options: Options, progress: Stage 
 
 
 def _target(to: str, options: Options) -> DeviceSpec:
-    if to != "vnni":
-        raise UnsupportedError(f"translation to {to} is not available in this version", hint="this version translates to vnni")
+    target_of(to)  # raises where nothing is printed for it
     spec = find_spec(to, options.target)
     if spec is None:
         raise UsageError(f"--target {options.target}: no such target for {to}", hint="see `xpiler devices`")
@@ -136,7 +135,7 @@ class _Job:
 
     def run(self, stack: ExitStack) -> Result:
         self.clock.stage("lower", "lowering")
-        root, self.front = vnni.front(self.module, self.spec)
+        root, self.front = target_of(self.to).front(self.module, self.spec)
         baseline = self.complete(root, ())
         self.clock.stage("oracle", "synthesising unit tests and running the source")
         problem = problem_for(self.source, self.read, self.spec, self.options)
@@ -158,9 +157,9 @@ class _Job:
         leaf."""
         if not steps and self.baseline is not None:
             return self.baseline
-        final, rest = vnni.default_lowering(module, self.spec)
+        final, rest = target_of(self.to).default_lowering(module, self.spec)
         text = codegen.emit(final, self.spec)
-        program = Program(text, self.to, final.name, final.params, filename=f"{final.name}.c")
+        program = Program(text, self.to, final.name, final.params, filename=f"{final.name}{target_of(self.to).suffix}")
         timed = self.options.tune is not None or self.options.llm is not None
         completed = Completed((*self.front, *steps, *rest), final, Candidate(content_key(text, str(timed)), program, timed))
         if not steps:
