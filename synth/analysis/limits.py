@@ -30,13 +30,14 @@ def exceeded_limits(module: Module, spec: DeviceSpec) -> tuple[str, ...]:
         for axis, size, limit in zip(_BLOCK, [extents.get(a) or 1 for a in _BLOCK], spec.max_grid, strict=True):
             if size > limit:
                 found.append(f"kernel '{launch.kernel}' has {size} blocks in {axis.value}; {spec.name} allows {limit}")
-        shared = sum(_bytes(s) for s in walk(launch.body) if isinstance(s, Alloc) and s.space is Space.SHARED)
+        shared = sum(bytes_of(s) for s in walk(launch.body) if isinstance(s, Alloc) and s.space is Space.SHARED)
         if shared > spec.shared_bytes:
             found.append(f"kernel '{launch.kernel}' has {shared} bytes of shared memory; {spec.name} allows {spec.shared_bytes}")
     return tuple(found)
 
 
-def _bytes(s: Alloc) -> int:
+def bytes_of(s: Alloc) -> int:
+    """The size of a buffer; extents that are not literals count as one."""
     size = scalar(s.dtype).bytes * lanes(s.dtype)
     for extent in s.shape:
         size *= int_value(extent) or 1

@@ -9,7 +9,8 @@ from synth.analysis.linear import env_at, private_buffers
 from synth.ir.grammar import For, Module, Var
 from synth.ir.traversal import site_names, walk_expr
 from synth.lowering.cost import UNKNOWN_TRIPS, trips
-from synth.passes.loop_bind import LoopBind, nested
+from synth.passes.loop_bind import LoopBind
+from synth.passes.nest import nested
 from synth.spec import DeviceSpec
 
 BLOCK = 256  # threads: enough warps to hide latency, few enough for many registers each (CUDA C++ Best Practices Guide, "Thread and Block

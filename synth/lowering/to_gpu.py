@@ -11,7 +11,7 @@ from synth.ir.traversal import site_names, walk
 from synth.lowering.grid import choose
 from synth.lowering.steps import Lowering
 from synth.lowering.vnni import front
-from synth.passes.loop_bind import LoopBind, candidates
+from synth.passes.nest import candidates
 from synth.passes.trace import Trace
 from synth.spec import DeviceSpec
 
@@ -46,6 +46,3 @@ def _bind_all(lowering: Lowering) -> None:
 def launches(module: Module) -> tuple[Launch, ...]:
     """All launches of a module, in program order."""
     return tuple(s for s in walk(module.body) if isinstance(s, Launch))
-
-
-__all__ = ["LoopBind", "bind_to_gpu", "launches"]

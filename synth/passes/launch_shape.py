@@ -109,7 +109,7 @@ class AxisPlan:
             return (For(g, self.kind, self._first(), total, stride, (*values, *inner)),)
         let = Let(g, self._first())
         whole = int_value(self.total)
-        if whole is not None and whole % self.threads == 0:
+        if self.threads == 1 or (whole is not None and whole % self.threads == 0):
             return (let, *values, *inner)
         return (let, If(Binary("lt", name, total), (*values, *inner)))
 
@@ -133,13 +133,14 @@ class AxisPlan:
         return tuple(found)
 
 
-def bound_nest(axes: tuple[AxisPlan, ...], grids: tuple[Expr, ...], kernel: Body, shared: Body = ()) -> Body:
-    """The six loops of a launch; ``axes`` are those of x, y and z."""
+def bound_nest(axes: tuple[AxisPlan, ...], grids: tuple[Expr, ...], kernel: Body, shared: Body = (), width: int = 1) -> Body:
+    """The six loops of a launch; ``axes`` are those of x, y and z. Each thread of x is ``width`` threads."""
     one, zero = const(1, U32), const(0, U32)
 
     def nest(part: str, body: Body) -> Body:
         for plan, grid in zip(axes, grids, strict=True):
-            sym, hi = (plan.block, grid) if part == "block" else (plan.thread, const(plan.threads, U32))
+            each = width if plan.letter == "x" else 1
+            sym, hi = (plan.block, grid) if part == "block" else (plan.thread, const(plan.threads * each, U32))
             body = (For(sym, U32, zero, hi, one, body, Axis(f"{part}.{plan.letter}")),)
         return body
 

@@ -21,6 +21,8 @@ _PASSES: dict[str, str] = {
     "tensorize": "unavailable:Tensorize",
     "detensorize": "unavailable:Detensorize",
     # Host side and structure
+    "block_bind": "block_bind:BlockBind",
+    "spill": "spill:Spill",
     "device_buffers": "device_buffers:DeviceBuffers",
     "serialize": "serialize:Serialize",
     "privatize": "privatize:Privatize",
