@@ -29,6 +29,7 @@ _PASSES: dict[str, str] = {
     "host_copies": "host_copies:HostCopies",
     "structurize": "structurize:Structurize",
     # Raising
+    "extremum": "extremum:Extremum",
     "reroll": "reroll:Reroll",
     "counted_while": "counted_while:CountedWhile",
     "induction": "induction:Induction",

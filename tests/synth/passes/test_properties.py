@@ -33,6 +33,8 @@ PASSES = (
     "promote",
     "privatize",
     "serialize",
+    "spill",
+    "extremum",
 )
 SCHEDULING = ("parallelize", "vectorize", "simd", "contract_fma")
 FEW = settings(
