@@ -160,12 +160,13 @@ def show_doctor(console: Console, checks: Sequence[Check]) -> None:
 
 
 def show_suite(console: Console) -> None:
-    """The cases, their files and definitions."""
+    """The cases of every dialect, their files and definitions."""
     from experiments.suite.registry import CASES
 
     table = Table(box=None, pad_edge=False)
-    for column in ("case", "file", "options", "scaled"):
+    for column in ("dialect", "case", "file", "options", "scaled"):
         table.add_column(column)
-    for case in CASES:
-        table.add_row(case.name, case.source.name, " ".join(case.arguments), "yes" if case.scaled else "")
+    for dialect, cases in CASES.items():
+        for case in cases:
+            table.add_row(dialect, case.name, case.source.name, " ".join(case.arguments), "yes" if case.scaled else "")
     console.print(table)
