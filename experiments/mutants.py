@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,20 +22,11 @@ from experiments.mutation import Mutant, mutants, sample
 from experiments.records import Record, append, key_of, product_digest, read
 from experiments.suite.execution import judge_on
 from experiments.suite.references import TOLERANCE, Array, make_inputs
-from experiments.suite.registry import VARIANTS, Case, case_of
+from experiments.suite.registry import VARIANTS, Case
 from experiments.suite.shapes import OPERATORS, Dims
+from experiments.suite.small import small_case
+from experiments.suite.variant import Data
 
-# Sizes that are multiples of nothing, so that tails and guards matter.
-SHAPES = {
-    "gemm": "45_35_70",
-    "bmm": "2_20_33_18",
-    "softmax": "7_45",
-    "layernorm": "2_3_72",
-    "gelu": "5_67",
-    "add": "5_131",
-    "maxpool": "2_9_9_7_3_3_2_2",
-    "conv2d": "2_7_7_5_9_2_2_5_2_0",
-}
 PER_PROGRAM = 40
 Run = Callable[[Sequence[str], float], Outcome]
 
@@ -62,11 +54,16 @@ def input_families(operator: str, dims: Dims) -> dict[str, dict[str, Array]]:
         "small": lambda x: x * np.float32(1e-5),
         "zeros": np.zeros_like,
     }
-    families |= {name: {key: change(x) for key, x in base.items()} for name, change in changes.items()}
+    families |= {name: _changed(base, change) for name, change in changes.items()}
     # Where the exponential overflows: whether it does may depend on single elements, so more of them.
     large = {f"large {seed}": make_inputs(operator, dims, seed) for seed in (4, 5, 6, 7)}
-    families |= {name: {key: x * np.float32(1000) for key, x in values.items()} for name, values in large.items()}
-    return families | {f"peaks {shift}": {key: _peaks(x, shift) for key, x in base.items()} for shift in range(4)}
+    families |= {name: _changed(values, lambda x: x * np.float32(1000)) for name, values in large.items()}
+    return families | {f"peaks {shift}": _changed(base, partial(_peaks, shift=shift)) for shift in range(4)}
+
+
+def _changed(inputs: dict[str, Array], change: Callable[[Array], Array]) -> dict[str, Array]:
+    """The float tensors changed; integers say where others lie, and stay."""
+    return {name: change(x) if x.dtype.kind == "f" else x for name, x in inputs.items()}
 
 
 def _peaks(x: Array, shift: int) -> Array:
@@ -98,9 +95,8 @@ def label(original: Original, mutant: Mutant, inputs: Sequence[dict[str, Array]]
 def originals(operators: Sequence[str], folder: Path, seed: int, run: Run, product: str) -> Iterator[Original]:
     """Every source of the operators, and the translation of each operator's first two sources."""
     for operator in operators:
-        dims = OPERATORS[operator].dims(tuple(map(int, SHAPES[operator].split("_"))))
-        for number, variant in enumerate(VARIANTS[operator]):
-            case = case_of(operator, variant, SHAPES[operator], dims)
+        for number, variant in enumerate(v for v in VARIANTS["cuda"][operator] if v.data is Data.F32):
+            case = small_case(operator, variant)
             yield Original(case, "cuda", case.source.read_text(encoding="utf-8"))
             if number < 2:
                 text = _translated(case, folder, seed, run, product)

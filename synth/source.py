@@ -23,7 +23,8 @@ class LaunchShape:
 class ReadOptions:
     """``defines``: ``-D``. ``entry``: the function to translate, when there are several. ``launch``: makes a bare kernel the entry.
     ``binds``: values of scalar parameters. ``extents``: element counts of pointer parameters, as C expressions over the scalar
-    ones. ``source_target``: the device that a GPU source is for, which says how many lanes a warp has; None is its dialect's default."""
+    ones. ``source_target``: the device that a GPU source is for, which says how many lanes a warp has; None is its dialect's default.
+    ``values``: what integer buffers hold in every test, for a program that is valid for consistent contents only."""
 
     defines: dict[str, str] = field(default_factory=dict)
     entry: str | None = None
@@ -31,6 +32,7 @@ class ReadOptions:
     binds: dict[str, int | float] = field(default_factory=dict)
     extents: dict[str, str] = field(default_factory=dict)
     source_target: str | None = None
+    values: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

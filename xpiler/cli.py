@@ -36,6 +36,9 @@ Include = Annotated[list[Path], typer.Option("-I", "--include", metavar="DIR", h
 Entry = Annotated[str | None, typer.Option("--entry", metavar="NAME", help="The function to translate, when the file has several.")]
 Bind = Annotated[list[str], typer.Option("--bind", metavar="NAME=VALUE", help="Value of a scalar parameter.")]
 Extent = Annotated[list[str], typer.Option("--extent", metavar="NAME=EXPR", help="Elements behind a pointer, e.g. A=n*k.")]
+Values = Annotated[
+    list[str], typer.Option("--values", metavar="NAME=N,N,...", help="What an integer buffer holds, where made-up indexes would not do.")
+]
 Launch = Annotated[str | None, typer.Option("--launch", metavar="grid=X[,Y,Z],block=X[,Y,Z]", help="Launch shape of a bare kernel.")]
 SourceTarget = Annotated[
     str | None, typer.Option("--source-target", metavar="SPEC", help="Device that a GPU source is for (gfx1100 has warps of 32 lanes).")
@@ -70,6 +73,7 @@ def translate(
     entry: Entry = None,
     bind: Bind = [],  # noqa: B006
     extent: Extent = [],  # noqa: B006
+    values: Values = [],  # noqa: B006
     launch: Launch = None,
     evidence: EvidenceOption = "L1",
     tune: Tune = None,
@@ -90,7 +94,7 @@ def translate(
         wanted = dialect_name(to, "--to")
         program = load_source(source, dialect_name(from_, "--from") if from_ else None, include)
         options = Options(
-            read_options(define, entry, bind, extent, launch, source_target),
+            read_options(define, entry, bind, extent, launch, source_target, values),
             target,
             evidence_level(evidence),
             tune,
@@ -122,6 +126,7 @@ def verify(
     entry: Entry = None,
     bind: Bind = [],  # noqa: B006
     extent: Extent = [],  # noqa: B006
+    values: Values = [],  # noqa: B006
     launch: Launch = None,
     evidence: EvidenceOption = "L1",
     json_: Json = None,
@@ -134,7 +139,9 @@ def verify(
     def work() -> Result:
         first = load_source(a, dialect_name(from_, "--from") if from_ else None, include)
         second = load_source(b, dialect_name(to, "--to") if to else None, include)
-        options = Options(read_options(define, entry, bind, extent, launch, source_target), target, evidence_level(evidence), seed=seed)
+        options = Options(
+            read_options(define, entry, bind, extent, launch, source_target, values), target, evidence_level(evidence), seed=seed
+        )
         return verify_sources(first, second, options, progress=report.Progress(errors))
 
     result = _run(work, str(a), from_, to or "")

@@ -105,8 +105,9 @@ def read_options(
     extents: Sequence[str],
     launch: str | None,
     source_target: str | None = None,
+    values: Sequence[str] = (),
 ) -> ReadOptions:
-    """Parses ``-D``, ``--entry``, ``--bind``, ``--extent`` and ``--launch``. Raises UsageError."""
+    """Parses ``-D``, ``--entry``, ``--bind``, ``--extent``, ``--launch`` and ``--values``. Raises UsageError."""
     return ReadOptions(
         defines=dict(_pair(text, "-D", default="1") for text in defines),
         entry=entry,
@@ -114,6 +115,7 @@ def read_options(
         binds={name: _number(value, f"--bind {name}") for name, value in (_pair(text, "--bind") for text in binds)},
         extents=dict(_pair(text, "--extent") for text in extents),
         source_target=source_target,
+        values={name: _integers(numbers, f"--values {name}") for name, numbers in (_pair(text, "--values") for text in values)},
     )
 
 
@@ -164,6 +166,13 @@ def _pair(text: str, option: str, default: str | None = None) -> tuple[str, str]
     if not _NAME.match(name):
         raise UsageError(f"{option} {text}: '{name}' is not an identifier", hint=f"write {option} NAME=VALUE")
     return name, value
+
+
+def _integers(text: str, option: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part, 0) for part in text.split(","))
+    except ValueError as error:
+        raise UsageError(f"{option}={text}: not integers", hint="write --values NAME=N,N,...") from error
 
 
 def _number(text: str, option: str) -> int | float:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
-from synth.ir.dtypes import DType
-
 Dims = dict[str, int]
 
 _ELEMENTWISE = ("12_3_128", "3_4_5", "45_25", "5_128", "5_12_23_128", "5_7_3_32", "7_1_6_7", "8_10_64")

@@ -4,7 +4,8 @@ The table of a dialect is ``variants_<dialect>.py``: ``VARIANTS`` maps an operat
 folder ``<dialect>``. Rules of a source file:
 
 * its entry is ``extern "C" void <operator>(...)`` (plain C: no ``extern``) with the arguments ``inputs``, then ``output``, of its operator,
-  by these names and in this order, as pointers to dense row-major host memory; then its scalar sizes as ints, if it has any;
+  in this order, as pointers to dense row-major host memory; then its scalar sizes as ints, if it has any. Names of pointers are free,
+  except for those of ``integers`` (``--values`` speaks of them);
 * sizes are either macros with a default each (``#ifndef ROWS``), named like the dimensions and listed in ``macros``, or the scalar
   parameters of the entry in their order, listed in ``binds`` as (parameter, dimension); never both, never literals;
 * it is right for all sizes that are positive, unless ``multiple`` names dimensions that must be multiples of a number (tiles of tensor

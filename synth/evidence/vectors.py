@@ -10,8 +10,8 @@ import zlib
 
 import numpy as np
 
-from synth.errors import UnsupportedError
-from synth.evidence.cases import BufferArg, ScalarArg, TestCase
+from synth.errors import UnsupportedError, UsageError
+from synth.evidence.cases import NUMPY_DTYPES, Array, BufferArg, ScalarArg, TestCase
 from synth.evidence.choices import size_choices
 from synth.evidence.families import FAMILIES, REPEATED, contents
 from synth.evidence.indexing import index_rules
@@ -39,13 +39,14 @@ def synthesise(module: Module, options: ReadOptions, seed: int) -> tuple[TestCas
     when the buffers of a call exceed ``MAX_BYTES``.
     """
     _refuse_unknown(module)
+    _refuse_strangers(module, options)
     cases: list[TestCase] = []
     for number, sizes in enumerate(size_choices(module, options.binds)):
         families = _families(module, options, sizes) if number == 0 else list(FAMILIES)[:MIN_FAMILIES]
         for repeat, family in enumerate(families):
             scalars = _scalars(module, options, sizes, repeat)
             case_seed = seed * 1000003 + number * 101 + repeat
-            cases.append(_case(module, scalars, family, case_seed, optional=_chosen(module, options)))
+            cases.append(_case(module, options, scalars, family, case_seed, optional=_chosen(module, options)))
     return tuple(cases)
 
 
@@ -53,6 +54,13 @@ def _refuse_unknown(module: Module) -> None:
     for p in module.params:
         if p.is_buffer and not p.shape:
             raise UnsupportedError(f"the extent of parameter '{p.sym.name}' is unknown", hint=f"give it with --extent {p.sym.name}=EXPR")
+
+
+def _refuse_strangers(module: Module, options: ReadOptions) -> None:
+    buffers = [p.sym.name for p in module.params if p.is_buffer]
+    for name in options.values:
+        if name not in buffers:
+            raise UsageError(f"--values {name}: '{module.name}' has no such buffer", hint=f"its buffers are {', '.join(buffers)}")
 
 
 def _chosen(module: Module, options: ReadOptions) -> bool:
@@ -88,7 +96,7 @@ def _scalars(module: Module, options: ReadOptions, sizes: dict[str, int], repeat
     return values
 
 
-def _case(module: Module, scalars: dict[str, Value], family: str, seed: int, optional: bool) -> TestCase:
+def _case(module: Module, options: ReadOptions, scalars: dict[str, Value], family: str, seed: int, optional: bool) -> TestCase:
     rules = index_rules(module, scalars)
     args: list[BufferArg | ScalarArg] = []
     total = 0
@@ -104,10 +112,25 @@ def _case(module: Module, scalars: dict[str, Value], family: str, seed: int, opt
                 f"the buffers of '{module.name}' exceed {MAX_BYTES >> 20} MiB", hint="scale the sizes down with -D or --bind"
             )
         rng = np.random.default_rng((seed, zlib.crc32(name.encode())))
-        data = None if p.role is Role.OUT else contents(family, p.dtype, count, rng, rules.get(p.sym))
+        if name in options.values:
+            data: Array | None = _given(p, count, options.values[name])
+        else:
+            data = None if p.role is Role.OUT else contents(family, p.dtype, count, rng, rules.get(p.sym))
         args.append(BufferArg(name, p.dtype, count, p.role, data))
     sizes = {name: int(scalars[name]) for name in scalars if isinstance(scalars[name], int)}
     return TestCase(module.name, tuple(args), family, seed, sizes, optional)
+
+
+def _given(p: Param, count: int, values: tuple[int, ...]) -> Array:
+    """The contents that the user gave. Raises UsageError where they are not those of the buffer."""
+    option = f"--values {p.sym.name}"
+    if not p.dtype.is_int or p.role is Role.OUT:
+        raise UsageError(f"{option}: '{p.sym.name}' is no integer input", hint="give the contents of integer inputs only")
+    if len(values) != count:
+        raise UsageError(f"{option}: {len(values)} values for {count} elements", hint=f"give {count} values, or other sizes")
+    if not all(p.dtype.min_int <= value <= p.dtype.max_int for value in values):
+        raise UsageError(f"{option}: a value does not fit {p.dtype}", hint="give values of the buffer's type")
+    return np.array(values, NUMPY_DTYPES[p.dtype])
 
 
 def _count(p: Param, scalars: dict[str, Value]) -> int:

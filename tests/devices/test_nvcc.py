@@ -9,7 +9,7 @@ from synth.spec import SPECS
 pytestmark = pytest.mark.skipif(not is_available(), reason="nvcc is not installed")
 
 
-@pytest.mark.parametrize("text", sorted({case.source for case in CASES}, key=str)[::6], ids=lambda path: path.stem)
+@pytest.mark.parametrize("text", sorted({case.source for case in CASES["cuda"]}, key=str)[::6], ids=lambda path: path.stem)
 def test_files_of_the_suite_compile_for_a_real_target(text: object) -> None:
     program = Program(text.read_text(), "cuda", "", (), filename="suite.cu")  # type: ignore[attr-defined]
     build = compile_check(program, SPECS["sm_80"])

@@ -6,25 +6,15 @@ from typing import Any
 
 import pytest
 
-from experiments.suite.registry import VARIANTS, Case, Variant, case_of
-from experiments.suite.shapes import OPERATORS
+from experiments.suite.registry import VARIANTS, Case, sources
+from experiments.suite.small import small_case
+from experiments.suite.variant import Variant
 from experiments.variants import rename, reorder_statements, swap_operands
 from synth.source import ReadOptions, Source
 from xpiler.options import Options
 from xpiler.translate import translate_source
 
-# Small, with tails in the sources' own decompositions. Each translation costs a build and a run on two devices.
-SMALL = {
-    "gemm": "33_17_37",
-    "bmm": "2_20_17_18",
-    "softmax": "5_45",
-    "layernorm": "1_3_45",
-    "gelu": "3_167",
-    "add": "5_131",
-    "maxpool": "1_7_7_19_3_3_2_2",
-    "conv2d": "1_5_5_6_18_2_2_6_2_0",
-}
-SOURCES = [pytest.param(operator, variant, id=variant.file) for operator, variants in VARIANTS.items() for variant in variants]
+SOURCES = [pytest.param(operator, variant, id=variant.file) for operator, variants in VARIANTS["cuda"].items() for variant in variants]
 
 
 @dataclass(frozen=True)
@@ -38,7 +28,9 @@ class Seen:
 
 
 def seen(text: str, case: Case) -> Seen:
-    options = Options(ReadOptions(defines=case.defines, binds=dict(zip(scalars(text, case.entry), case.binds.values(), strict=True))))
+    options = Options(
+        ReadOptions(defines=case.defines, binds=dict(zip(scalars(text, case.entry), case.binds.values(), strict=True)), values=case.values)
+    )
     result = translate_source(Source(text, "cuda", case.source.name), "vnni", options)
     structure = result.structure
     return Seen(
@@ -61,14 +53,9 @@ def rewritten(text: str, entry: str) -> str:
     return reorder_statements(swap_operands(rename(text, entry, {}), {}), {})
 
 
-def small(operator: str, variant: Variant) -> Case:
-    shape = SMALL[operator]
-    return case_of(operator, variant, shape, OPERATORS[operator].dims(tuple(map(int, shape.split("_")))))
-
-
 @pytest.mark.parametrize(("operator", "variant"), SOURCES)
 def test_outcome_does_not_depend_on_the_writing(operator: str, variant: Variant) -> None:
-    case = small(operator, variant)
+    case = small_case(operator, variant)
     text = case.source.read_text(encoding="utf-8")
     other = rewritten(text, case.entry)
     assert other != text
@@ -78,6 +65,6 @@ def test_outcome_does_not_depend_on_the_writing(operator: str, variant: Variant)
 
 
 def test_each_rewriting_changes_some_source() -> None:
-    texts = [variant.path.read_text(encoding="utf-8") for variants in VARIANTS.values() for variant in variants]
+    texts = [path.read_text(encoding="utf-8") for path in sources("cuda")]
     assert sum(swap_operands(text, {}) != text for text in texts) >= 20
     assert sum(reorder_statements(text, {}) != text for text in texts) >= 8

@@ -6,8 +6,8 @@ import pytest
 from experiments import mutants as command
 from experiments.command import Outcome
 from experiments.mutation import mutants, sample
-from experiments.suite.registry import SOURCES, VARIANTS, case_of
-from experiments.suite.shapes import OPERATORS
+from experiments.suite.registry import FOLDER, VARIANTS, sources
+from experiments.suite.small import small_case
 
 RESULT = """#include <math.h>
 static inline float helper(float a) { return a + 1.0f; }
@@ -20,13 +20,12 @@ void add(const float *A, const float *B, float *C) {
 
 
 def original(operator: str, file: str) -> command.Original:
-    variant = next(v for v in VARIANTS[operator] if v.file == file)
-    shape = command.SHAPES[operator]
-    case = case_of(operator, variant, shape, OPERATORS[operator].dims(tuple(map(int, shape.split("_")))))
+    variant = next(v for v in VARIANTS["cuda"][operator] if v.file == file)
+    case = small_case(operator, variant)
     return command.Original(case, "cuda", case.source.read_text())
 
 
-@pytest.mark.parametrize("source", sorted(SOURCES.glob("*.cu")), ids=lambda path: path.name)
+@pytest.mark.parametrize("source", sources("cuda"), ids=lambda path: path.name)
 def test_mutants_change_one_line_of_code(source: Path) -> None:
     text = source.read_text()
     found = list(mutants(text, source.stem.split("_")[0], "cuda"))
@@ -45,7 +44,7 @@ def test_results_are_mutated_in_their_entry_only() -> None:
 
 
 def test_a_sample_is_deterministic_and_varied() -> None:
-    found = list(mutants((SOURCES / "gemm_tiled.cu").read_text(), "gemm", "cuda"))
+    found = list(mutants((FOLDER / "cuda" / "gemm_tiled.cu").read_text(), "gemm", "cuda"))
     chosen = sample(found, 10, 3)
     assert chosen == sample(found, 10, 3) != sample(found, 10, 4)
     assert max(Counter(m.rule for m in chosen).values()) == 1

@@ -18,7 +18,7 @@ from xpiler.options import Options
 from xpiler.translate import read_module
 
 SPEC = SPECS["avx512_vnni"]
-FILES = sorted({case.source for case in CASES})
+FILES = sorted({case.source for case in CASES["cuda"]})
 TOKEN = re.compile(r"\w+|[^\w\s]")
 
 

@@ -92,3 +92,9 @@ def test_include_folders_are_searched_for_both_kinds_of_includes(tmp_path: Path)
     (common / "own.h").write_text("")
     (common / "other.h").write_text("int y;")
     assert load_source(tmp_path / "k.cu", None, [common]).headers == {"own.h": "", "other.h": "int y;"}
+
+
+def test_values_are_lists_of_integers() -> None:
+    assert read_options([], None, [], [], None, values=["shapes=4,0x10,-1"]).values == {"shapes": (4, 16, -1)}
+    with pytest.raises(UsageError, match="not integers"):
+        read_options([], None, [], [], None, values=["shapes=1,,2"])

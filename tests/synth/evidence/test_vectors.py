@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from synth import frontend
 from synth.analysis.extents import complete_params
-from synth.errors import UnsupportedError
+from synth.errors import UnsupportedError, UsageError
 from synth.evidence.cases import BufferArg, ScalarArg
 from synth.evidence.choices import MAX_BYTES_CHOSEN
 from synth.evidence.families import FAMILIES
@@ -120,3 +122,22 @@ def test_work_is_counted_over_loops() -> None:
     module, _ = read(GEMM)
     small, large = (estimated_work(module, {"m": s, "n": s, "k": s}) for s in (10, 20))
     assert 1000 < small < 10000 and 6 < large / small < 9
+
+
+def test_given_contents_replace_made_up_ones() -> None:
+    module, options = read(GATHER, extents={"table": "80"})
+    count = buffers(synthesise(module, options, 0)[0])["ids"].count
+    values = tuple(range(count))
+    for case in synthesise(module, replace(options, values={"ids": values}), 0):
+        ids = buffers(case)["ids"].data
+        assert ids is not None and ids.dtype == np.int32 and tuple(ids) == values
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [({"nobody": (1,)}, "has no such buffer"), ({"table": (1,)}, "no integer input"), ({"ids": (1,)}, "1 values for")],
+)
+def test_contents_that_do_not_fit_are_refused(values: dict[str, tuple[int, ...]], message: str) -> None:
+    module, options = read(GATHER, extents={"table": "80"})
+    with pytest.raises(UsageError, match=message):
+        synthesise(module, replace(options, values=values), 0)
