@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 from synth.ir import builder as b
 from synth.ir.grammar import Alloc, Body, Call, Expr, For, Launch, Let, Load, Math, Module, Region, Stmt, Store, Sym, Var
 from synth.ir.traversal import (
+    all_exprs,
     bodies,
     read_buffers,
     rewrite_expr,
@@ -65,7 +66,7 @@ def _definition(body: Body, alloc: Alloc, start: int) -> _Copy | None:
     if len(stores) != 1 or stores[0].mask is not None or p in read_buffers((body[j],)) or _called(body, p):
         return None
     nest = _nest(body[j], stores[0])
-    if nest is None:
+    if nest is None or not _one_by_one(body, stores[0], alloc):
         return None
     loops, lets = nest
     value = stores[0].value
@@ -82,6 +83,12 @@ def _definition(body: Body, alloc: Alloc, start: int) -> _Copy | None:
 
 def _called(body: Body, p: Sym) -> bool:
     return any(isinstance(s, Call) and any(isinstance(r, Region) and r.buf == p for r in (*s.dests, *s.args)) for s in walk(body))
+
+
+def _one_by_one(body: Body, store: Store, alloc: Alloc) -> bool:
+    """Whether elements are written and read one at a time: several lanes of a vector are several elements."""
+    loads = (e for e in all_exprs(body) if isinstance(e, Load) and e.buf == alloc.sym)
+    return store.value.type == alloc.dtype and all(e.type == alloc.dtype and e.mask is None for e in loads)
 
 
 def _covers(loops: tuple[For, ...], alloc: Alloc) -> bool:

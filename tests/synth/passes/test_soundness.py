@@ -193,6 +193,14 @@ def test_lanes_and_iterations_that_do_not_run_have_no_effect(body: str) -> None:
     everything_preserves(module(body, FLOATS))
 
 
+def test_lanes_that_go_through_an_array_one_by_one_stay_apart() -> None:
+    m = module(
+        "alloc v: f32[16i32] local\nv[0i32] = A[8i32]:f32x16\nfor i: i32 in 0i32..16i32 step 1i32 {\n  C[(i:i32 * 2i32)] = v[i:i32]:f32\n}",
+        FLOATS,
+    )
+    everything_preserves(m)
+
+
 def test_a_long_step_may_lead_past_the_end_of_int() -> None:
     body = "for i: i64 in 0i64..cast<i64>({hi}) step 256i64 {{\n  if (i:i64 < 20i64) {{\n    C[i:i64] = 1i32\n  }}\n}}"
     near, far = (Simplify().apply(module(body.format(hi=hi), INTS), SPEC) for hi in ("min(n:i32, 1000i32)", "n:i32"))
