@@ -46,7 +46,8 @@ def longest_reduction(module: Module) -> int:
 
     A loop accumulates when it stores a float to a place that does not change with its variable and that it also reads. Threads of a
     block count where they fold values in steps with exchanges between them (trees, shuffles), instead of the steps; all threads
-    where they add atomically. Loops of unknown length count ``UNKNOWN_TRIPS``.
+    where they add atomically. OpenMP and simd loops count as serial ones: they accumulate in declared reductions. Loops of unknown
+    length count ``UNKNOWN_TRIPS``.
     """
     floats = {p.sym for p in module.params if p.is_buffer and p.dtype.is_float}
     floats |= {s.sym for s in walk(module.body) if isinstance(s, Alloc) and scalar(s.dtype).is_float}
@@ -58,12 +59,16 @@ def _longest(module: Module, body: Body, floats: set[Sym]) -> int:
     for stmt in body:
         inner = max((_longest(module, b, floats) for b in bodies(stmt)), default=1)
         if isinstance(stmt, For):
-            counts = _threads_fold(stmt, floats) if stmt.axis is not None else _sums(stmt, floats)
+            counts = _threads_fold(stmt, floats) if _is_simt(stmt) else _sums(stmt, floats)
             inner *= _trips(module, stmt) if counts else 1
         elif isinstance(stmt, While) and _sums(stmt, floats):
             inner *= UNKNOWN_TRIPS
         longest = max(longest, inner)
     return longest
+
+
+def _is_simt(loop: For) -> bool:
+    return loop.axis is not None and (loop.axis.is_block or loop.axis.is_thread)
 
 
 def _trips(module: Module, loop: For) -> int:
@@ -118,5 +123,5 @@ def _threads_fold(loop: For, floats: set[Sym]) -> bool:
     """Whether the iterations of a bound loop may put their values together."""
     if any(isinstance(s, Call) and s.op.startswith("atomic") for s in walk(loop.body)):
         return True
-    is_thread = loop.axis is not None and loop.axis.is_thread
+    is_thread = loop.axis is not None and loop.axis.is_thread  # the blocks of a grid meet in atomics only
     return is_thread and (_shuffles(loop.body) or any(isinstance(s, While) and _is_fold(s, floats) for s in walk(loop.body)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from synth.ir.dtypes import Type, Vec
 from synth.ir.grammar import Alloc, Body, Call, Expr, For, If, Launch, Load, Region, Stmt, Store, Sym, While
 from synth.ir.traversal import bodies, stmt_exprs, walk_expr, written_buffers
 from synth.passes.concrete import UNKNOWN, Cell, Machine, NotConcrete, Value, static_cost, touches
@@ -160,8 +161,15 @@ class _Scan:
             except NotConcrete:
                 self.found.all_live()
                 return
-            if cell not in self.found.killed:
-                self.found.cells.add(cell)
+            self.found.cells |= set(_covered(cell, load.type)) - self.found.killed
+
+
+def _covered(cell: Cell, type_: Type) -> Iterator[Cell]:
+    """The cells that a load may read: a vector is as many elements in the last dimension (or one, of a buffer of vectors)."""
+    yield cell
+    buffer, index = cell
+    if index and isinstance(type_, Vec):
+        yield from ((buffer, (*index[:-1], index[-1] + lane)) for lane in range(1, type_.lanes))
 
 
 def _loads(expr: Expr, buffer: Sym) -> Iterator[Load]:

@@ -65,6 +65,8 @@ def _definition(body: Body, alloc: Alloc, start: int) -> _Copy | None:
     stores = [s for s in walk((body[j],)) if isinstance(s, Store) and s.buf == p]
     if len(stores) != 1 or stores[0].mask is not None or p in read_buffers((body[j],)) or _called(body, p):
         return None
+    if stores[0].value.type != alloc.dtype or any(e.type != alloc.dtype or e.mask is not None for e in _reads(body, p)):
+        return None
     nest = _nest(body[j], stores[0])
     if nest is None or not _one_by_one(body, stores[0], alloc):
         return None
@@ -79,6 +81,10 @@ def _definition(body: Body, alloc: Alloc, start: int) -> _Copy | None:
     if not own_index and not found.uniform:
         return None
     return found if p in read_buffers(body[j + 1 :]) and _stable(found) else None
+
+
+def _reads(body: Body, p: Sym) -> Iterator[Load]:
+    return (e for e in all_exprs(body) if isinstance(e, Load) and e.buf == p)
 
 
 def _called(body: Body, p: Sym) -> bool:
@@ -183,11 +189,12 @@ class CopyElimination:
         names = site_names(module)
         return tuple(cls(names[c.p]) for c in _candidates(module, module.body))
 
-    # p is allocated in this body; the last statement of the body that writes p is a nest of loops with one store p[i] = value for each
-    # i of the nest and nothing else around. value is a function of i and of what is in scope before the nest, and what it loads is not
-    # written from the nest to the end of the body, where p ends. So each later read of p[k] gives value(k), if the nest sets p[k]: it
-    # sets all of p, or it is the only writer (a read of an element that nothing sets is undefined). The value is computed again only
-    # where that costs no more than a load and an addition; a value that does not depend on i is computed once.
+    # p is allocated in this body and accessed one element at a time; the last statement of the body that writes p is a nest of loops
+    # with one store p[i] = value for each i of the nest and nothing else around. value is a function of i and of what is in scope before
+    # the nest, and what it loads is not written from the nest to the end of the body, where p ends. So each later read of p[k] gives
+    # value(k), if the nest sets p[k]: it sets all of p, or it is the only writer (a read of an element that nothing sets is undefined).
+    # The value is computed again only where that costs no more than a load and an addition; a value that does not depend on i is
+    # computed once.
     def check(self, module: Module, spec: DeviceSpec) -> Verdict:
         if self._find(module) is None:
             return Illegal("not an array with one definition that can be computed where it is read", self.site)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from synth.ir import builder as b
+from synth.ir.dtypes import Type, Vec
 from synth.ir.grammar import Alloc, Body, Const, Expr, For, If, Launch, Let, Load, Module, Stmt, Store, Sym, Var, While
 from synth.ir.traversal import (
     all_exprs,
@@ -40,18 +41,28 @@ def _simple(expr: Expr) -> bool:
     return isinstance(expr, Const | Var) or (isinstance(expr, Load) and not expr.index)
 
 
-def _distinct(x: Index, y: Index) -> bool:
-    """Whether two indexes surely differ: in some dimension both are literals, and not the same."""
-    return any(
-        b.int_value(p) is not None and b.int_value(q) is not None and b.int_value(p) != b.int_value(q) for p, q in zip(x, y, strict=True)
-    )
+def _distinct(x: Index, y: Index, x_width: int, y_width: int) -> bool:
+    """Whether two places surely have no element in common, each so many elements wide in the last dimension: in some dimension both
+    indexes are literals, and too far apart."""
+    for dimension, (p, q) in enumerate(zip(x, y, strict=True)):
+        at, other = b.int_value(p), b.int_value(q)
+        last = dimension == len(x) - 1
+        if at is not None and other is not None and (at + (x_width if last else 1) <= other or other + (y_width if last else 1) <= at):
+            return True
+    return False
+
+
+def _width(type_: Type, element: Type) -> int:
+    """How many elements of the buffer a value of this type takes."""
+    return type_.lanes if isinstance(type_, Vec) and type_ != element else 1
 
 
 @dataclass(slots=True)
 class _Forward:
-    """Rewrites loads of ``buffer``; ``count`` is how many."""
+    """Rewrites loads of ``buffer``, whose elements are ``element``; ``count`` is how many."""
 
     buffer: Sym
+    element: Type
     count: int = 0
 
     def body(self, stmts: Body, known: dict[Index, Expr]) -> Body:
@@ -85,7 +96,8 @@ class _Forward:
         return (new,)
 
     def _store(self, stmt: Store, known: dict[Index, Expr]) -> Body:
-        for index in [i for i in known if not _distinct(i, stmt.index)]:
+        width = _width(stmt.value.type, self.element)
+        for index in [i for i, v in known.items() if not _distinct(i, stmt.index, _width(v.type, self.element), width)]:
             del known[index]
         self._forget_readers(known, self.buffer)
         if stmt.mask is not None:
@@ -136,13 +148,13 @@ def _undo_lets(before: Body, after: Body) -> Body:
 # ------------------------------------------------------------------------------------------------------- dead stores
 
 
-def _without_dead_stores(module: Module, buffer: Sym, is_param: bool) -> Module:
+def _without_dead_stores(module: Module, buffer: Sym, element: Type, is_param: bool) -> Module:
     """Removes stores to literal elements that are not read before the next write, or all stores when nothing is read."""
     if is_param:
         return module
     if buffer not in read_buffers(module.body):
         return dataclasses.replace(module, body=_without_buffer(module.body, buffer))
-    return dataclasses.replace(module, body=_prune(module.body, buffer, ()))
+    return dataclasses.replace(module, body=_prune(module.body, buffer, element, ()))
 
 
 def _without_buffer(body: Body, buffer: Sym) -> Body:
@@ -156,25 +168,34 @@ def _without_buffer(body: Body, buffer: Sym) -> Body:
     return rewrite_stmts(body, one)
 
 
-def _prune(body: Body, buffer: Sym, outer: tuple[Place, ...]) -> Body:
+def _prune(body: Body, buffer: Sym, element: Type, outer: tuple[Place, ...]) -> Body:
     out: list[Stmt] = []
     for i, stmt in enumerate(body):
-        literal = isinstance(stmt, Store) and stmt.buf == buffer and all(b.int_value(e) is not None for e in stmt.index)
-        if isinstance(stmt, Store) and literal:
+        own = isinstance(stmt, Store) and stmt.buf == buffer and stmt.value.type == element
+        if isinstance(stmt, Store) and own and all(b.int_value(e) is not None for e in stmt.index):
             cell = (buffer, tuple(b.int_value(e) or 0 for e in stmt.index))
             if not live_after(buffer, (*outer, Place(body, i + 1)), Machine(0), False).live(cell):
                 continue
         here = (*outer, Place(body, i + 1, stmt))
-        out.append(stmt if isinstance(stmt, Launch) else with_bodies(stmt, tuple(_prune(inner, buffer, here) for inner in bodies(stmt))))
+        out.append(
+            stmt if isinstance(stmt, Launch) else with_bodies(stmt, tuple(_prune(inner, buffer, element, here) for inner in bodies(stmt)))
+        )
     return tuple(out)
+
+
+def _element(module: Module, buffer: Sym) -> Type:
+    found: list[Type] = [p.dtype for p in module.params if p.sym == buffer]
+    found += [s.dtype for s in walk(module.body) if isinstance(s, Alloc) and s.sym == buffer]
+    return found[0]
 
 
 def forward(module: Module, buffer: Sym) -> tuple[Module, int]:
     """The module with loads of ``buffer`` forwarded and its dead stores removed, and how many loads were forwarded."""
-    work = _Forward(buffer)
+    element = _element(module, buffer)
+    work = _Forward(buffer, element)
     body = work.body(module.body, {})
     module = dataclasses.replace(module, body=_undo_lets(module.body, body) if work.count else module.body)
-    return _without_dead_stores(module, buffer, any(p.sym == buffer for p in module.params)), work.count
+    return _without_dead_stores(module, buffer, element, any(p.sym == buffer for p in module.params)), work.count
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,3 +80,12 @@ def test_terms_of_real_kernels() -> None:
     assert suite_terms("layernorm_naive.cu", BATCH=1, SEQ=4, DIM=128) == 128
     assert suite_terms("add_float4.cu", N=1000) == 1
     assert suite_terms("maxpool_naive.cu") <= 25
+
+
+@pytest.mark.parametrize("pragma", ["omp simd reduction(+ : s)", "omp parallel for reduction(+ : s)"])
+def test_declared_reductions_count(pragma: str) -> None:
+    m = module(f"""void f(const float* A, float* C) {{ float s = 0;
+      #pragma {pragma}
+      for (int j = 0; j < 400; j++) s += A[j];
+      C[0] = s; }}""")
+    assert longest_reduction(m) == 400
