@@ -42,8 +42,6 @@ def test_an_element_behind_a_vector_store_is_still_known() -> None:
 
 
 def test_an_element_that_a_vector_reads_is_not_dead() -> None:
-    m = module(
-        "alloc v: f32[16i64] local\nv[0i32] = A[0i32]:f32x16\nv[5i32] = 7.0f32\nC[32i32] = v[5i32]:f32\nC[0i32] = v[0i32]:f32x16"
-    )
+    m = module("alloc v: f32[16i64] local\nv[0i32] = A[0i32]:f32x16\nv[5i32] = 7.0f32\nC[32i32] = v[5i32]:f32\nC[0i32] = v[0i32]:f32x16")
     after = applied(m, StoreForward("v"))
     assert sum(1 for s in walk(after.body) if isinstance(s, Store) and s.buf.name == "v") == 2
