@@ -214,8 +214,9 @@ def _shared(text: str, masked: str) -> Iterator[Edit]:
     for found in re.finditer(r"\b__shared__\b", masked):
         start = max(masked.rfind(character, 0, found.start()) for character in ";{}:#") + 1
         if start > 0 and masked[start - 1] == "#":
-            # in a directive: only what stands complete in the macro's text is rewritten
-            start = found.start()
+            line_end = _directive_end(masked, start)
+            # in a directive: only what stands complete in the macro's text is rewritten; after one: its declaration starts on a new line
+            start = found.start() if found.start() < line_end else line_end
         end = _statement_end(masked, found.end())
         if end is None:
             continue
@@ -230,6 +231,14 @@ def _shared(text: str, masked: str) -> Iterator[Edit]:
         replacement = _declaration(statement, inside)
         if replacement is not None:
             yield Edit(start, end, replacement)
+
+
+def _directive_end(masked: str, start: int) -> int:
+    """Where the line of a preprocessor directive ends, with the lines that it is continued on."""
+    end = masked.find("\n", start)
+    while end > 0 and masked[end - 1] == "\\":
+        end = masked.find("\n", end + 1)
+    return len(masked) if end < 0 else end
 
 
 def _without_comments(text: str, masked: str, start: int, end: int) -> str:

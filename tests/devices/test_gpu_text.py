@@ -71,6 +71,7 @@ def test_shared_declarations(declaration: str, expected: str) -> None:
 
 def test_dynamic_shared_memory_of_a_file_is_an_object() -> None:
     assert rewrite('extern "C" {\nextern __shared__ float s[];\n}', "f")[0] == ('extern "C" {\nstatic ::xp::DynamicShared<float> s;\n}')
+    assert rewrite("#include <x.h>\nextern __shared__ float s[];\n", "f")[0] == ("#include <x.h>\nstatic ::xp::DynamicShared<float> s;\n")
 
 
 def test_comments_and_strings_are_left_alone() -> None:
