@@ -29,7 +29,7 @@ def original(operator: str, file: str) -> command.Original:
 def test_mutants_change_one_line_of_code(source: Path) -> None:
     text = source.read_text()
     found = list(mutants(text, source.stem.split("_")[0], "cuda"))
-    assert len(found) >= 10 and len({m.text for m in found}) == len(found)
+    assert len(found) >= 5 and len({m.text for m in found}) == len(found)
     for mutant in found:
         changed = [n for n, (a, b) in enumerate(zip(text.split("\n"), mutant.text.split("\n"), strict=True), 1) if a != b]
         assert changed == [mutant.line]
