@@ -51,6 +51,7 @@ def front(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     lowering.everywhere("loop_recovery")
     if any(isinstance(s, Launch) for s in walk(lowering.module.body)):
         raise UnsupportedError(f"a launch cannot be turned into loops: {lowering.refusal or 'no reason given'}")
+    lowering.everywhere("counted_while")  # counters of 64 bits are narrowed by simplify, which hides what they count
     lowering.everywhere("simplify")
     while any(lowering.progress(name) for name in RAISES):
         lowering.everywhere("simplify")

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from synth.analysis.linear import Env, env_at
 from synth.errors import IllegalPassError
 from synth.ir.builder import cast, const
 from synth.ir.dtypes import DType
@@ -122,9 +123,9 @@ def _plan(module: Module, loop: While) -> _Plan | str:
         whole = substitute_expr(whole, values)
     if not isinstance(whole, Binary) or whole.op not in _FLIPPED:
         return "the loop does not end at a comparison"
-    written = written_buffers(loop.body)
+    written, env = written_buffers(loop.body), env_at(module, loop)
     for op, mine, limit in ((whole.op, whole.a, whole.b), (_FLIPPED[whole.op], whole.b, whole.a)):
-        form = _counter_plus(mine)
+        form = _counter_plus(mine, env)
         if form is None or form[0] not in allocated:
             continue
         counter, offset = form
@@ -136,7 +137,9 @@ def _plan(module: Module, loop: While) -> _Plan | str:
         steps = [s for s in (*before, *after) if isinstance(s, Store) and s.buf == counter]
         if len(steps) != 1 or sum(1 for s in walk(loop.body) if isinstance(s, Store) and s.buf == counter) != 1:
             return f"'{counter.name}' changes more than once, or not always"
-        step = _step(steps[0], values)
+        body = (*before, *after)
+        earlier = {s.sym: s.value for s in body[: next(k for k, s in enumerate(body) if s is steps[0])] if isinstance(s, Let)}
+        step = _step(steps[0], earlier, env)
         if step is None or step == 0 or (step > 0) != (op in ("lt", "le")):
             return f"'{counter.name}' does not count towards the limit"
         if any(not isinstance(s, Let) and s is not steps[0] for s in before):
@@ -190,22 +193,22 @@ def _leaves(stmt: Stmt, inner: bool = False) -> bool:
             return False
 
 
-def _counter_plus(e: Expr) -> tuple[Sym, int] | None:
-    """``x + d`` of a mutable scalar ``x``."""
-    match e:
-        case Load(index=()):
-            return e.buf, 0
-        case Binary(op="add" | "sub" as op, a=Load(index=()) as x, b=Const(value=int() as d)):
-            return x.buf, d if op == "add" else -d
+def _counter_plus(e: Expr, env: Env) -> tuple[Sym, int] | None:
+    """``x + d`` of a mutable scalar ``x``, conversions that keep its value aside."""
+    poly = env.normal(e)
+    rest = {m: c for m, c in poly.terms.items() if m}
+    match list(rest.items()):
+        case [((Load(index=()) as x,), 1)]:
+            return x.buf, poly.offset
         case _:
             return None
 
 
-def _step(store: Store, values: dict[Sym, Expr]) -> int | None:
+def _step(store: Store, values: dict[Sym, Expr], env: Env) -> int | None:
     value = store.value
     while any(isinstance(e, Var) and e.sym in values for e in walk_expr(value)):
         value = substitute_expr(value, values)
-    form = _counter_plus(value)
+    form = _counter_plus(value, env)
     return form[1] if form is not None and form[0] == store.buf else None
 
 

@@ -69,6 +69,7 @@ PROGRAMS = {
     " for (int x = 0; x < 5; x++) C[((a * 3 + b) * 4 + y) * 5 + x] = A[(a * 4 + y) * 5 + x] * b; }",
     "transpose": "void f(const float* A, float* C, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < n;"
     " j++) C[j * n + i] = A[i * n + j]; }",
+    "pointers that walk": "void f(const float* A, float* C) { const float* end = A + 70; while (A < end) *C++ = fmaxf(*A++, 0.0f); }",
     "histogram": "void f(const int* A, int* C, int n) { for (int i = 0; i < n; i++) C[(unsigned)A[i] % 16u] += 1; }",
     "dot": "void f(const float* A, const float* B, float* C, int n) { float s = 0; for (int i = 0; i < n; i++) s += A[i] * B[i];"
     " C[0] = s; }",
