@@ -95,21 +95,41 @@ def _completed(param: Param, found: list[Access], module: Module, conditional: s
         return dataclasses.replace(param, role=role)
     if not found:
         return dataclasses.replace(param, role=role, shape=(const(1, DType.I64),))
-    scalars = {p.sym for p in module.params if not p.is_buffer}
-    bounds = [upper_bound(a.env, a.env.normal(a.index[0]) + const_poly(a.count - 1), scalars) for a in found]
-    known = [b for b in bounds if b is not None]
-    if len(known) < len(bounds):
-        where = found[bounds.index(None)].stmt.loc
+    shape = _extent(found, module)
+    if shape is None:
+        where = next((a.stmt.loc for a in found if _last(a, module) is None), None)
         name = param.sym.name
         raise UnsupportedError(
             f"the extent of parameter '{name}' cannot be derived from its accesses",
             where,
             f"give it with --extent {name}=EXPR, e.g. {name}=n*k",
         )
+    return dataclasses.replace(param, role=role, shape=(shape,))
+
+
+def accessed_extent(module: Module, param: Param) -> Expr | None:
+    """An extent that no access of a pointer parameter exceeds, or None where none can be derived."""
+    found = [a for a in accesses(module.body, entry_env(module)) if a.buf == param.sym]
+    return None if not found or any(a.region is not None for a in found) else _extent(found, module)
+
+
+def _last(access: Access, module: Module) -> Poly | None:
+    """An upper bound of the last element that is accessed."""
+    scalars = {p.sym for p in module.params if not p.is_buffer}
+    last = access.env.normal(access.index[0]) + const_poly(access.count - 1)
+    bound, literal = upper_bound(access.env, last, scalars), access.env.bounds(last).hi
+    known = None if bound is None else bound.constant
+    return const_poly(literal) if known is not None and literal is not None and literal < known else bound
+
+
+def _extent(found: list[Access], module: Module) -> Expr | None:
+    bounds = [_last(a, module) for a in found]
+    known = [b for b in bounds if b is not None]
+    if len(known) < len(bounds):
+        return None
     distinct = list({tuple(sorted(b.terms.items(), key=repr)): b for b in known}.values())
     largest = reduce(lambda a, b: _larger(a, b, found[0].env), distinct[1:], [distinct[0]])
-    shape = reduce(lambda a, b: Binary("max", a, b), (to_expr(p + const_poly(1)) for p in largest))
-    return dataclasses.replace(param, role=role, shape=(shape,))
+    return reduce(lambda a, b: Binary("max", a, b), (to_expr(p + const_poly(1)) for p in largest))
 
 
 def _larger(kept: list[Poly], new: Poly, env: Env) -> list[Poly]:

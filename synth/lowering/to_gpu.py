@@ -32,6 +32,8 @@ def bind_to_gpu(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     lowering.everywhere("simplify")
     while any(lowering.progress(name) for name in RAISES):
         lowering.everywhere("simplify")
+    lowering.everywhere("fit_extents")
+    lowering.everywhere("result_buffer")
     _bind_all(lowering)
     _bind_rest(lowering)
     lowering.everywhere("device_buffers")

@@ -69,6 +69,16 @@ def _arrays(module: Module) -> dict[Sym, Alloc | Param]:
     return dict(sorted(found.items(), key=lambda item: item[0].uid))
 
 
+def touched_by_host(body: Body) -> set[Sym]:
+    """Buffers that code outside of launches reads or writes."""
+
+    def without(s: Stmt) -> Stmt | Body:
+        return () if isinstance(s, Launch) else s
+
+    rest = rewrite_stmts(body, without)
+    return read_buffers(rest) | written_buffers(rest)
+
+
 def _plan(module: Module) -> Module | str:
     arrays = _arrays(module)
     if not arrays:
@@ -88,11 +98,14 @@ def _plan(module: Module) -> Module | str:
     if isinstance(body, str):
         return body
 
+    on_host = touched_by_host(body)
+
     def redirected(s: Stmt) -> Stmt | Body:
         if isinstance(s, Launch):
             return dataclasses.replace(s, body=rename_buffers(s.body, device))
         if isinstance(s, Alloc) and s.sym in device:
-            return (s, Alloc(device[s.sym], s.dtype, (extents[s.sym],), Space.GLOBAL))
+            kept = (s,) if s.sym in on_host else ()
+            return (*kept, Alloc(device[s.sym], s.dtype, (extents[s.sym],), Space.GLOBAL))
         return s
 
     own = tuple(Alloc(device[p.sym], p.dtype, (extents[p.sym],), Space.GLOBAL) for p in module.params if p.sym in device)

@@ -80,6 +80,8 @@ class _Walk:
             return (*self.needed(sorted(self.states.keep, key=_uid), HOST, state), stmt), state
         if isinstance(stmt, Launch):
             return self.access(stmt, stmt.body, DEVICE, state)
+        if (direct := self.copied_from_device(stmt, state)) is not None:
+            return (direct,), state
         launches = any(isinstance(s, Launch | Return) for s in walk((stmt,)))
         if not launches or not bodies(stmt):
             return self.access(stmt, (stmt,), HOST, state)
@@ -94,6 +96,14 @@ class _Walk:
         assert isinstance(stmt, For | While)
         before = self.needed(conditions, HOST, state)
         return self.loop(stmt, before, state)
+
+    def copied_from_device(self, stmt: Stmt, state: State) -> Call | None:
+        """A copy of an array that the device holds, as a copy from there."""
+        match stmt:
+            case Call(op="host.copy", dests=(to,), args=(Region(buf=sym) as source,)) if sym in state and HOST not in state[sym]:
+                if to.buf not in state:
+                    return dataclasses.replace(stmt, args=(dataclasses.replace(source, buf=self.states.device[sym]),))
+        return None
 
     def read_by(self, exprs: tuple[Expr, ...]) -> list[Sym]:
         found = {e.buf for x in exprs for e in walk_expr(x) if isinstance(e, Load)} & self.states.arrays.keys()

@@ -22,6 +22,8 @@ _PASSES: dict[str, str] = {
     "detensorize": "unavailable:Detensorize",
     # Host side and structure
     "block_bind": "block_bind:BlockBind",
+    "result_buffer": "result_buffer:ResultBuffer",
+    "fit_extents": "fit_extents:FitExtents",
     "spill": "spill:Spill",
     "device_buffers": "device_buffers:DeviceBuffers",
     "serialize": "serialize:Serialize",
