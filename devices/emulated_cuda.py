@@ -7,9 +7,6 @@ import re
 from devices.emulated_gpu import EmulatedGpu, GpuLanguage
 from synth.spec import DeviceSpec
 
-# CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": maximum shared memory per thread block (opt-in)
-OPT_IN_SHARED_BYTES = {"sm_70": 96 * 1024, "sm_80": 163 * 1024, "sm_90": 227 * 1024}
-
 
 def emulated_cuda(spec: DeviceSpec) -> EmulatedGpu:
     """The emulator for a target ``sm_*``."""
@@ -21,7 +18,7 @@ def _definitions(spec: DeviceSpec) -> tuple[str, ...]:
 
 
 def _opt_in(spec: DeviceSpec) -> int:
-    return OPT_IN_SHARED_BYTES.get(spec.name, spec.shared_bytes)
+    return max(spec.shared_opt_in_bytes, spec.shared_bytes)
 
 
 def _capability(spec: DeviceSpec) -> int:

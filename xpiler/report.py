@@ -104,8 +104,22 @@ def _show_evidence(console: Console, evidence: Evidence) -> None:
 
 def _show_structure(console: Console, result: Result) -> None:
     if result.structure:
-        parts = (f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in result.structure.items())
+        parts = (f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in result.structure.items() if name != "launches")
         console.print(f"[bold]structure[/]  {escape('; '.join(parts))}", soft_wrap=True)
+        for launch in result.structure.get("launches", ()):
+            grid, block = (" x ".join(map(str, _without_ones(launch[name]))) for name in ("grid", "block"))
+            shared = "dynamic" if launch["shared_bytes"] is None else f"{launch['shared_bytes']} bytes"
+            units = ", tensor units" if launch["tensor_units"] else ""
+            text = f"{launch['kernel']}: grid {grid}, block {block}, shared memory {shared}{units}"
+            console.print(f"[bold]launch[/]  {escape(text)}", soft_wrap=True)
+
+
+def _without_ones(sizes: list[object]) -> list[object]:
+    """Dimensions up to the last that is not 1."""
+    kept = list(sizes)
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    return kept
 
 
 def _plain(value: object) -> str:

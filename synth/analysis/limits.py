@@ -31,9 +31,18 @@ def exceeded_limits(module: Module, spec: DeviceSpec) -> tuple[str, ...]:
             if size > limit:
                 found.append(f"kernel '{launch.kernel}' has {size} blocks in {axis.value}; {spec.name} allows {limit}")
         shared = sum(bytes_of(s) for s in walk(launch.body) if isinstance(s, Alloc) and s.space is Space.SHARED)
-        if shared > spec.shared_bytes:
-            found.append(f"kernel '{launch.kernel}' has {shared} bytes of shared memory; {spec.name} allows {spec.shared_bytes}")
+        most = max(spec.shared_bytes, spec.shared_opt_in_bytes)
+        if shared > most:
+            found.append(f"kernel '{launch.kernel}' has {shared} bytes of shared memory; {spec.name} allows {most}")
     return tuple(found)
+
+
+def shared_bytes(launch: Launch) -> int | None:
+    """Bytes of shared memory of a block; None where an array has a size that is not a literal."""
+    arrays = [s for s in walk(launch.body) if isinstance(s, Alloc) and s.space is Space.SHARED]
+    if any(int_value(extent) is None for s in arrays for extent in s.shape):
+        return None
+    return sum(map(bytes_of, arrays))
 
 
 def bytes_of(s: Alloc) -> int:

@@ -230,11 +230,15 @@ class _Analysis:
         if call.op.startswith("warp.") and self.scope is Scope.WARP:
             if divergent:
                 self.divergent.append(call)
-            uniform = not divergent and (call.op in VOTES or self._broadcasts(call, env))
+            uniform = not divergent and (self._votes(call, env) or self._broadcasts(call, env))
         else:
             uniform = False
         if not uniform:
             self.varying |= {d.buf for d in call.dests if d.buf in self.private}
+
+    def _votes(self, call: Call, env: Env) -> bool:
+        """Whether a vote gives all lanes the same: those over different masks do not."""
+        return call.op in VOTES and not any(isinstance(mask, Expr) and self.varies(mask, env) for mask in call.args[:1])
 
     def _broadcasts(self, call: Call, env: Env) -> bool:
         """Whether a shuffle gives all lanes of a whole warp the value of one lane."""

@@ -9,9 +9,15 @@ from synth.spec import DeviceSpec
 
 def emit(module: Module, spec: DeviceSpec) -> str:
     """The source text of a module for a target. Raises UnsupportedError naming what the target's dialect cannot express."""
-    from synth.codegen import vnni
+    from synth.codegen import gpu, vnni
+    from synth.codegen.cuda import CUDA
+    from synth.codegen.hip import HIP
 
-    emitters = {"vnni": vnni.emit}
-    if spec.dialect not in emitters:
-        raise UnsupportedError(f"code generation for {spec.dialect} is not available in this version", hint="translate to vnni")
-    return emitters[spec.dialect](module)
+    match spec.dialect:
+        case "vnni":
+            return vnni.emit(module)
+        case "cuda":
+            return gpu.emit(module, spec, CUDA)
+        case "hip":
+            return gpu.emit(module, spec, HIP)
+    raise UnsupportedError(f"code generation for {spec.dialect} is not available in this version", hint="translate to vnni, cuda or hip")

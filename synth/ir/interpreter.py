@@ -246,6 +246,8 @@ class _Machine:
     def call(self, s: Call, env: Env) -> Generator[Wait, Any, None]:
         if s.op.startswith("warp."):
             result = yield Wait(s, self.values(tuple(a for a in s.args if not isinstance(a, Region)), env))
+            if not s.dests:
+                return
             memory, at, _ = self.region(s.dests[0], env)
             memory.cells[at] = None if result is None else _as(result, memory.type)
             return

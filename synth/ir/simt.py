@@ -97,6 +97,8 @@ def _complete_masked(stmt: Call, lanes: dict[int, tuple[Any, ...]], living: set[
 
 def _result(op: str, lane: int, members: dict[int, tuple[Any, ...]], warp_size: int) -> Any:
     """The result of a lane; None (undefined) where a shuffle reads from a lane that does not take part."""
+    if op == "warp.sync":
+        return None
     if op == "warp.all":
         return all(args[1] for args in members.values())
     if op == "warp.any":

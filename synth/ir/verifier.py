@@ -51,6 +51,7 @@ _CALLS: dict[str, tuple[int, str]] = {
     "warp.any": (1, "vb"),
     "warp.ballot": (1, "vb"),
     "warp.activemask": (1, ""),
+    "warp.sync": (0, "v"),
     "host.copy": (1, "r"),
     "host.fill": (1, "v"),
 }
@@ -280,6 +281,8 @@ class _Verifier:
 
     def call_types(self, s: Call, scope: Symbols) -> Iterator[Violation]:
         """Moved values have the type of where they go."""
+        if not s.dests:
+            return
         target = scope.get(s.dests[0].buf)
         moved: Type | None = None
         if s.op.startswith("warp.shfl") and not isinstance(s.args[1], Region):

@@ -29,6 +29,7 @@ _PASSES: dict[str, str] = {
     "serialize": "serialize:Serialize",
     "privatize": "privatize:Privatize",
     "host_copies": "host_copies:HostCopies",
+    "retarget": "retarget:Retarget",
     "structurize": "structurize:Structurize",
     # Raising
     "extremum": "extremum:Extremum",

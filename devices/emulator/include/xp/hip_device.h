@@ -36,6 +36,7 @@ static inline int xp_readlane(int value, int lane, int line) { return xp::togeth
 #define __builtin_amdgcn_wavefrontsize() static_cast<unsigned>(XP_WARP_SIZE)
 #define __builtin_amdgcn_s_barrier() __syncthreads()
 // Lanes run in lock step: what a wavefront's barrier orders is ordered already, and the emulator makes it a meeting point.
+#define __builtin_amdgcn_fence(order, scope) static_cast<void>(0)
 #define __builtin_amdgcn_wave_barrier() xp::together_value(xp::warp_sync, 0, 0, 0, __LINE__)
 #define __builtin_amdgcn_rcpf(x) (1.0f / (x))
 #define __builtin_amdgcn_rsqf(x) (1.0f / sqrtf(x))

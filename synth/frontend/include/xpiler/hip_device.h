@@ -30,6 +30,7 @@ int xpiler_readfirstlane(int value);
 #define __builtin_amdgcn_readfirstlane(value) xpiler_readfirstlane(value)
 #define __builtin_amdgcn_wavefrontsize() ((unsigned int)warpSize)
 #define __builtin_amdgcn_s_barrier() __syncthreads()
+#define __builtin_amdgcn_fence(order, scope) ((void)0)
 #define __builtin_amdgcn_wave_barrier() __syncwarp()
 #define __builtin_amdgcn_rcpf(x) __frcp_rn(x)
 #define __builtin_amdgcn_rsqf(x) rsqrtf(x)
