@@ -196,6 +196,6 @@ def test_refusals_name_the_construct(body, message):
         statements(body)
 
 
-def test_other_dialects_are_refused():
-    with pytest.raises(UnsupportedError, match="code generation for cuda"):
+def test_a_program_without_a_launch_is_no_cuda():
+    with pytest.raises(UnsupportedError, match="module 'f' has no launch"):
         emit(module_of("module f() dialect=c { }"), SPECS["sm_80"])
