@@ -120,9 +120,9 @@ def test_operands_of_copies_are_checked() -> None:
 
 
 def test_limits_of_the_target() -> None:
-    text = KERNEL.format(body="__shared__ float s[20000]; s[threadIdx.x] = 0;").replace(", 256>>>", ", 2048>>>")
+    text = KERNEL.format(body="__shared__ float s[60000]; s[threadIdx.x] = 0;").replace(", 256>>>", ", 2048>>>")
     words = exceeded_limits(cuda(text), SPECS["sm_80"])
-    assert [w.split(";")[0] for w in words] == ["kernel 'k' has 2048 threads a block", "kernel 'k' has 80000 bytes of shared memory"]
+    assert [w.split(";")[0] for w in words] == ["kernel 'k' has 2048 threads a block", "kernel 'k' has 240000 bytes of shared memory"]
 
 
 def test_a_launch_of_no_blocks_is_an_error() -> None:
