@@ -6,18 +6,13 @@ from experiments.suite.variant import BMM, CONV, DEFORMABLE, DEPTHWISE, FLASH, G
 
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "gemm": (
-        Variant("gemm_mfma_f16.hip", GEMM, data=Data.F16),
-        Variant("gemm_mfma_f32.hip", GEMM),
         Variant("gemm_naive.hip", GEMM),
         Variant("gemm_register.hip", binds=same(*GEMM)),
-        Variant("gemm_s8s8.hip", GEMM, data=Data.S8S8),
         Variant("gemm_tiled.hip", GEMM),
         Variant("gemm_u8s8.hip", GEMM, data=Data.U8S8),
     ),
     "bmm": (
         Variant("bmm_dynamic.hip", binds=same(*BMM)),
-        Variant("bmm_mfma_f16.hip", BMM, data=Data.F16),
-        Variant("bmm_mfma_f32.hip", BMM),
         Variant("bmm_naive.hip", BMM),
         Variant("bmm_u8s8.hip", BMM, data=Data.U8S8),
     ),
@@ -111,8 +106,6 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     ),
     "mha": (
         Variant("mha_lds.hip", MHA),
-        Variant("mha_mfma_f16.hip", MHA, data=Data.F16),
-        Variant("mha_mfma_f32.hip", MHA),
         Variant("mha_online.hip", MHA),
         Variant("mha_wavefront.hip", binds=same(*MHA)),
     ),
@@ -124,6 +117,5 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "flash_attention": (
         Variant("flash_attention_v1.hip", FLASH),
         Variant("flash_attention_v2.hip", FLASH),
-        Variant("flash_attention_v2_mfma_f16.hip", FLASH, data=Data.F16, multiple={"SEQ": 16, "DIM": 16}),
     ),
 }

@@ -65,8 +65,6 @@ def _definition(body: Body, alloc: Alloc, start: int) -> _Copy | None:
     stores = [s for s in walk((body[j],)) if isinstance(s, Store) and s.buf == p]
     if len(stores) != 1 or stores[0].mask is not None or p in read_buffers((body[j],)) or _called(body, p):
         return None
-    if stores[0].value.type != alloc.dtype or any(e.type != alloc.dtype or e.mask is not None for e in _reads(body, p)):
-        return None
     nest = _nest(body[j], stores[0])
     if nest is None or not _one_by_one(body, stores[0], alloc):
         return None
@@ -81,10 +79,6 @@ def _definition(body: Body, alloc: Alloc, start: int) -> _Copy | None:
     if not own_index and not found.uniform:
         return None
     return found if p in read_buffers(body[j + 1 :]) and _stable(found) else None
-
-
-def _reads(body: Body, p: Sym) -> Iterator[Load]:
-    return (e for e in all_exprs(body) if isinstance(e, Load) and e.buf == p)
 
 
 def _called(body: Body, p: Sym) -> bool:

@@ -1,9 +1,6 @@
 /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 #include <math.h>
 
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
 #ifndef N
 #define N 4608
 #endif
