@@ -30,6 +30,14 @@ class SourceError(UsageError):
     """The source text is not valid C++ of its dialect (a syntax or type error, an unknown include); exit status 2."""
 
 
+class MissingIncludeError(SourceError):
+    """An include that neither the user nor we have; ``name`` is how it is written."""
+
+    def __init__(self, name: str, location: Location | None) -> None:
+        super().__init__(f"include '{name}' is unknown", location, "give its folder with -I, or paste what is needed into the file")
+        self.name = name
+
+
 class UnsupportedError(XpilerError):
     """A valid program with a construct that we refuse; the message names the construct; exit status 1."""
 

@@ -25,6 +25,7 @@ SUFFIXES = {
 AMBIGUOUS = (".cu", ".cuh", ".cc", ".cpp", ".cxx")  # HIP files have these suffixes too: their contents decide
 MAX_SOURCE_BYTES = 4 << 20
 MAX_HEADERS = 64
+PARENT = "xp_parent"  # stands for ".." in the names of headers
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
@@ -76,26 +77,44 @@ def load_source(path: Path, dialect: str | None, include: Sequence[Path] = ()) -
         raise UsageError(f"{path}: not UTF-8 text (byte {error.start})", hint="convert the file to UTF-8") from error
     if dialect is None and path.suffix in AMBIGUOUS and is_hip(text):
         known = "hip"
-    return Source(text, known, str(path), _own_headers(path.parent, include, text))
+    return Source(without_parents(text), known, str(path), _own_headers(path.parent, include, text))
 
 
 def _own_headers(folder: Path, include: Sequence[Path], text: str) -> dict[str, str]:
-    """The user's own headers and what these include: ``"x.h"`` from beside the source or the include folders, ``<x.h>`` from these."""
+    """The user's own headers and what these include, by the path under which the text finds them: ``"x.h"`` from beside the file that
+    includes it or from the include folders, ``<x.h>`` from these."""
     found: dict[str, str] = {}
-    waiting = _INCLUDE.findall(text)
+    waiting = [("", folder, *written) for written in _INCLUDE.findall(text)]
     while waiting:
-        quote, name = waiting.pop()
-        if name in found or ".." in Path(name).parts:
+        beside, place, quote, written = waiting.pop()
+        places = [(base, written) for base in include]
+        if quote == '"':
+            places.insert(0, (place, f"{beside}/{written}" if beside else written))
+        path, name = next(((base / written, name) for base, name in places if _is_header(base / written)), (None, ""))
+        name = _inside(name)
+        if path is None or name in found:
             continue
-        places = [base / name for base in ((folder, *include) if quote == '"' else include)]
-        path = next((p for p in places if p.is_file() and p.stat().st_size <= MAX_SOURCE_BYTES), None)
-        if path is None:
-            continue
-        found[name] = path.read_text(errors="replace")
-        waiting += _INCLUDE.findall(found[name])
+        original = path.read_text(errors="replace")
+        found[name] = without_parents(original)
+        waiting += [(name.rpartition("/")[0], path.parent, *more) for more in _INCLUDE.findall(original)]
         if len(found) > MAX_HEADERS:
             raise UsageError(f"{folder}: more than {MAX_HEADERS} headers are included", hint="translate a smaller file")
     return found
+
+
+def _is_header(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size <= MAX_SOURCE_BYTES
+
+
+def without_parents(text: str) -> str:
+    """The text with ``../`` in its includes replaced: a build folder holds all headers below the source."""
+    return _INCLUDE.sub(lambda match: match[0].replace(match[2], _inside(match[2])), text)
+
+
+def _inside(name: str) -> str:
+    """A path without ``.`` and ``..`` at its start."""
+    parts = [part for part in name.split("/") if part != "."]
+    return "/".join(PARENT if part == ".." else part for part in parts)
 
 
 def read_options(

@@ -87,7 +87,7 @@ def program_of(source: Source, read: ReadResult, options: Options) -> Program:
     module, text = read.module, read.reached or source.text
     o = options.read
     entry = o.entry if o.entry is not None and "<" in o.entry else module.name  # an instantiation is called by its full name
-    return Program(text, source.dialect, entry, module.params, o.defines, o.launch, source.filename, source.headers)
+    return Program(text, source.dialect, entry, module.params, o.defines, o.launch, source.filename, read.headers)
 
 
 def problem_for(source: Source, read: ReadResult, target: DeviceSpec, options: Options) -> Problem:

@@ -48,6 +48,9 @@ from synth.ir.traversal import (
 REDUCIBLE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
 
 
+MAX_PAIRS = 5000  # of accesses in a loop that are compared; a body with more is no kernel's inner part
+
+
 @dataclass(frozen=True, slots=True)
 class Independence:
     """Truthy when the question is answered by yes. ``reductions`` are the buffers (mutable scalars, or elements at an index that does not
@@ -76,7 +79,7 @@ class Dependence:
 def loop_dependences(module: Module, loop: For) -> tuple[Dependence, ...]:
     """All pairs of statements that are not shown to be independent between different iterations. The loop itself must not be left early,
     nor hold barriers: see ``independent_iterations``."""
-    return tuple(_dependences(module, loop))
+    return tuple(_dependences(loop, *_touching(module, loop)))
 
 
 # No two iterations i != i' touch one location with a write, but for accumulations; each runs to its end and alone. What is allocated in the
@@ -88,8 +91,11 @@ def independent_iterations(module: Module, loop: For) -> Independence:
         return Independence(False, reason=control)
     if bounds_change(loop):
         return Independence(False, reason=f"the bounds of '{loop.sym.name}' are loaded from memory that its body writes")
+    env, touching = _touching(module, loop)
+    if sum(len(group) ** 2 for group in touching.values()) > 2 * MAX_PAIRS:
+        return Independence(False, reason=f"there are more than {MAX_PAIRS} pairs of accesses in '{loop.sym.name}'")
     reductions: dict[Sym, str] = {}
-    for found in _dependences(module, loop):
+    for found in _dependences(loop, env, touching):
         if not found.op:
             return Independence(False, reason=f"iterations of '{loop.sym.name}' may touch the same element of '{found.buf.name}'")
         reductions[found.buf] = found.op
@@ -99,8 +105,7 @@ def independent_iterations(module: Module, loop: For) -> Independence:
 can_run_in_parallel = independent_iterations
 
 
-def _dependences(module: Module, loop: For) -> Iterator[Dependence]:
-    env, touching = _touching(module, loop)
+def _dependences(loop: For, env: Env, touching: dict[Sym, list[Access]]) -> Iterator[Dependence]:
     for buf, found in touching.items():
         op = _reduction(loop, buf, found) or ""
         for index, w in enumerate(found):

@@ -76,7 +76,10 @@ def _fused(lowering: Lowering, outer: Sym, between: tuple[Sym, ...], inner: Sym)
     module = lowering.module
     for sym in reversed(between):
         names = site_names(module)
-        module = LoopReorder(names[sym], names[inner]).apply(module, lowering.spec)
+        step = LoopReorder(names[sym], names[inner])
+        if not step.check(module, lowering.spec):
+            return False
+        module = step.apply(module, lowering.spec)
     names = site_names(module)
     fuse = LoopFuse(names[outer], names[inner])
     if not fuse.is_sum(module):

@@ -67,6 +67,8 @@ def _varying(loop: For) -> set[Sym]:
         for s in walk(loop.body):
             if isinstance(s, Let) and _depends(s.value, varying):
                 varying.add(s.sym)
+            if isinstance(s, For) and any(_depends(e, varying) for e in (s.lo, s.hi, s.step)):
+                varying.add(s.sym)
             if isinstance(s, Store) and any(_depends(e, varying) for e in stmt_exprs(s)):
                 varying.add(s.buf)
         if len(varying) == size:

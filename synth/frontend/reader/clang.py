@@ -19,7 +19,7 @@ from typing import Any
 from clang import cindex
 from clang.cindex import CursorKind, TokenKind
 
-from synth.errors import SourceError, UnsupportedError
+from synth.errors import MissingIncludeError, SourceError, UnsupportedError
 from synth.frontend.reader.depth import MAX_TREE_DEPTH
 from synth.ir.grammar import Location
 
@@ -180,11 +180,7 @@ def _refuse_errors(unit: Unit, severity: int) -> None:
         place = _location(diagnostic.location, unit.path, unit.filename)
         missing = re.match(r"'(.*)' file not found", diagnostic.spelling)
         if missing:
-            raise SourceError(
-                f"include '{missing[1]}' is unknown",
-                place,
-                hint="remove it, or paste what is needed into the file; see docs for the headers we have",
-            )
+            raise MissingIncludeError(missing[1], place)
         raise SourceError(diagnostic.spelling, place)
 
 
