@@ -35,6 +35,7 @@ def read(source: Source, options: ReadOptions) -> ReadResult:
 
 def _read(frontend: Frontend, source: Source, options: ReadOptions) -> ReadResult:
     notes: list[Diagnostic] = []
+    whole: SourceError | None = None  # why the text is not read whole
     while True:
         try:
             result = frontend(source, options)
@@ -48,11 +49,11 @@ def _read(frontend: Frontend, source: Source, options: ReadOptions) -> ReadResul
             needed = needed_text(source.text, options.entry)
             if needed == source.text:
                 raise _naming_includes(error, notes) from None
-            source = replace(source, text=needed)
+            source, whole = replace(source, text=needed), error
             message = f"declarations that the entry does not need are left out, since the text has errors: {error.message}"
             notes.append(Diagnostic("warning", message, error.location))
         except UsageError as error:
-            raise _naming_includes(error, notes) from None
+            raise _naming_includes(whole or error, notes) from None
 
 
 def _naming_includes(error: UsageError, notes: list[Diagnostic]) -> UsageError:

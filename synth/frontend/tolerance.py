@@ -1,7 +1,7 @@
 """Errors of the text that do not matter: those inside functions that the entry does not reach.
 
 A driver program around a kernel often uses more of the world than our headers declare. What the entry reaches must be free of errors, and
-so must everything at namespace scope (clang may have repaired a type there).
+so must everything at namespace scope, the heads of functions included (clang may have repaired a type there, and an oracle compiles them).
 """
 
 from __future__ import annotations
@@ -43,24 +43,25 @@ def refuse_errors(unit: Unit, entry: Cursor | None) -> tuple[Diagnostic, ...]:
     for error in errors:
         place = error.location
         file = place.file.name if place.file is not None else ""
-        inside = [(extent, name) for extent, name in known.items() if extent[0] == file and extent[1] <= place.offset < extent[2]]
-        if not inside or any(extent in reached for extent, _ in inside):
+        inside = [function for body, function in known.items() if body[0] == file and body[1] <= place.offset < body[2]]
+        if not inside or any(_extent(function) in reached for function in inside):
             raise SourceError(error.spelling, clang.place(unit, place))
-        name = inside[0][1]
+        name = inside[0].spelling
         message = f"function '{name}' has errors and is not read: {error.spelling}"
         skipped.setdefault(name, Diagnostic("note", message, clang.place(unit, place)))
     return tuple(skipped.values())
 
 
-def _extent(function: Cursor) -> _Extent:
-    start = function.extent.start
-    return (start.file.name if start.file is not None else "", start.offset, function.extent.end.offset)
+def _extent(part: Cursor) -> _Extent:
+    start = part.extent.start
+    return (start.file.name if start.file is not None else "", start.offset, part.extent.end.offset)
 
 
-def _bodies(parent: Cursor) -> Iterator[tuple[_Extent, str]]:
+def _bodies(parent: Cursor) -> Iterator[tuple[_Extent, Cursor]]:
     for child in parent.get_children():
-        if child.kind in _FUNCTIONS:
-            yield _extent(child), child.spelling
+        body = clang.body_of(child) if child.kind in _FUNCTIONS else None
+        if body is not None:
+            yield _extent(body), child
         elif child.kind in _HOLDERS:
             yield from _bodies(child)
 

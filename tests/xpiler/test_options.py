@@ -98,3 +98,22 @@ def test_values_are_lists_of_integers() -> None:
     assert read_options([], None, [], [], None, values=["shapes=4,0x10,-1"]).values == {"shapes": (4, 16, -1)}
     with pytest.raises(UsageError, match="not integers"):
         read_options([], None, [], [], None, values=["shapes=1,,2"])
+
+
+def test_headers_of_parent_folders_and_beside_headers_come_along(tmp_path: Path) -> None:
+    for name, text in (
+        ("a/b/k.cu", '#include "../../common/x.h"\nint x;'),
+        ("common/x.h", '#include "y.h"\n#include "../a/z.h"\n'),
+        ("common/y.h", "#define Y 1\n"),
+        ("a/z.h", ""),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    source = load_source(tmp_path / "a/b/k.cu", None)
+    common = "xp_parent/xp_parent/common"
+    assert source.text == f'#include "{common}/x.h"\nint x;'
+    assert source.headers == {
+        f"{common}/x.h": '#include "y.h"\n#include "xp_parent/a/z.h"\n',
+        f"{common}/y.h": "#define Y 1\n",
+        f"{common}/xp_parent/a/z.h": "",
+    }

@@ -110,8 +110,7 @@ def test_errors_in_functions_that_are_not_reached_do_not_matter(cuda):
     ("text", "line", "what"),
     [
         (KERNEL + "void f(float *x) {\n k<<<1, 1>>>(x, y); }", 3, "undeclared identifier 'y'"),
-        ("typedef Real scalar;\n" + KERNEL + "void f(float *x) { k<<<1, 1>>>(x, 1); }", 1, "unknown type name 'Real'"),
-        ('#include "missing.h"\n' + KERNEL, 1, "include 'missing.h' is unknown"),
+        ("typedef Real scalar;\n" + KERNEL + "void f(float *x) { scalar y = 1; k<<<1, 1>>>(x, y); }", 1, "unknown type name 'Real'"),
         ('#include "/etc/passwd"\n' + KERNEL, 1, "outside our include folder"),
         (KERNEL + "void f(float *x) { k<<<1, 1>>>(x, 1);", 2, "expected '}'"),
         (KERNEL + "void f(float *x) { k<<<1>>>(x, 1); }", 2, ""),
@@ -122,6 +121,22 @@ def test_errors_that_matter_have_a_line(cuda, text, line, what):
         cuda(text)
     assert what in caught.value.message
     assert caught.value.location.line == line
+
+
+def test_what_the_entry_does_not_need_may_have_errors_and_is_told(cuda):
+    read = cuda("torch::Tensor bind(Real);\n" + KERNEL + "void f(float *x) { k<<<1, 1>>>(x, 1); }\nMODULE(m, n) { m.def(n); }")
+    assert read.module.name == "f" and "MODULE" not in read.reached and "__global__" in read.reached
+    assert any(d.severity == "warning" and "does not need" in d.message and d.location.line == 1 for d in read.diagnostics)
+
+
+def test_an_include_that_nobody_has_is_left_out_with_a_warning(cuda):
+    text = "#include <torch/extension.h>\n" + KERNEL
+    read = cuda(text + "void f(float *x) { k<<<1, 1>>>(x, 1); }")
+    (warning,) = [d for d in read.diagnostics if d.severity == "warning"]
+    assert "torch/extension.h" in warning.message and "-I" in warning.hint and read.headers == {"torch/extension.h": ""}
+    with pytest.raises(SourceError) as caught:
+        cuda(text + "void f(float *x) { k<<<1, 1>>>(x, torch_sizes()); }")
+    assert "torch/extension.h was not found" in caught.value.hint
 
 
 def test_headers_of_the_user_travel_with_the_source():
