@@ -2,7 +2,7 @@
 
 * The kernel is the entry. Its grid has three blocks in every dimension of ``threadIdx``/``blockIdx`` that the body uses; its block is
   the one that the file suggests (``__launch_bounds__``, or a macro or constant named like a block or tile), else 128 threads, 16 x 16 or
-  8 x 8 x 4.
+  8 x 8 x 4. A kernel with dynamic shared memory is given 16 KiB.
 * Template parameters take the arguments of the first launch or call in the file where these are literals or types, else ``float`` and 16.
 * Integer parameters are 64, and buffers whose extent the command cannot tell have 65,536 elements.
 """
@@ -17,6 +17,7 @@ from experiments.wild.drawing import Kernel, visible
 
 SIZE = 64
 ELEMENTS = 65536
+SHARED = 16384  # bytes
 BLOCKS = {1: (128,), 2: (16, 16), 3: (8, 8, 4)}
 _INTEGER = re.compile(r"\b(?:unsigned|signed|int|long|short|size_t|u?int\d+_t|uint|dim_t)\b")
 _SUGGESTED = re.compile(
@@ -74,7 +75,8 @@ def launch(kernel: Kernel, text: str) -> str:
         block = (int(bounds[1]),)
     elif suggested and 1 < suggested[0] ** rank <= 1024:
         block = (suggested[0],) * rank
-    return f"grid={','.join(['3'] * rank)},block={','.join(map(str, block))}"
+    shared = f",shared={SHARED}" if re.search(r"extern\b[^;]*__shared__|HIP_DYNAMIC_SHARED", kernel.body) else ""
+    return f"grid={','.join(['3'] * rank)},block={','.join(map(str, block))}{shared}"
 
 
 def template_arguments(kernel: Kernel, text: str) -> str:

@@ -25,6 +25,7 @@ def kernel(folder: Path, text: str) -> tuple[Kernel, str]:
         ("__global__ void k(float* p) { p[blockIdx.z] = 1; }", "grid=3,3,3,block=8,8,4"),
         ("__global__ void __launch_bounds__(64) k(float* p) { p[threadIdx.x] = 1; }", "grid=3,block=64"),
         ("#define BLOCK_SIZE 32\n__global__ void k(float* p) { p[threadIdx.y * BLOCK_SIZE] = 1; }", "grid=3,3,block=32,32"),
+        ("__global__ void k(float* p) { extern __shared__ float s[]; s[0] = p[0]; }", "grid=3,block=128,shared=16384"),
         ("const int tile = 64;\n__global__ void k(float* p) { p[threadIdx.y * tile] = 1; }", "grid=3,3,block=16,16"),
     ],
 )
