@@ -31,6 +31,7 @@ from synth.evidence.vectors import synthesise
 from synth.ir import verifier
 from synth.ir.grammar import Module
 from synth.lowering.report import structure
+from synth.lowering.sizes import complete_sizes
 from synth.lowering.targets import target_of
 from synth.passes.base import Pass
 from synth.passes.trace import print_step
@@ -77,7 +78,8 @@ class Clock:
 def read_module(source: Source, options: Options) -> ReadResult:
     """The verified module of a source, its buffers' extents and roles known. Raises XpilerError."""
     result = frontend.read(source, options.read)
-    module = complete_params(result.module)
+    spec = find_spec(source.dialect, options.read.source_target)
+    module = complete_sizes(result.module, spec) if spec else complete_params(result.module)
     verifier.check(module)
     return replace(result, module=module)
 

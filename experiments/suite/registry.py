@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 
 from experiments.suite import variants_cuda, variants_hip, variants_vnni
@@ -39,6 +40,7 @@ class Case:
     dialect: str = "cuda"
     data: Data = Data.F32
     values: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    extents: dict[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -63,6 +65,7 @@ class Case:
         """The options that give the sizes to ``xpiler``."""
         options = [part for name, value in self.defines.items() for part in ("-D", f"{name}={value}")]
         options += [part for name, value in self.binds.items() for part in ("--bind", f"{name}={value}")]
+        options += [part for name, count in self.extents.items() for part in ("--extent", f"{name}={count}")]
         options += [part for name, values in self.values.items() for part in ("--values", f"{name}={','.join(map(str, values))}")]
         return tuple(options)
 
@@ -77,7 +80,10 @@ def case_of(operator: str, variant: Variant, shape: str, dims: Dims, reason: str
     defines = {name: str(dims[name]) for name in variant.macros}
     binds = {parameter: dims[dimension] for parameter, dimension in variant.binds}
     values = {name: contents(dims) for name, contents in find_operator(operator).integers.items()}
-    return Case(operator, shape, FOLDER / dialect / variant.file, dims, defines, binds, reason, dialect, variant.data, values)
+    shapes = find_operator(operator).extents(dims)
+    extents = {name: prod(shapes[name]) for name in variant.extents}
+    source = FOLDER / dialect / variant.file
+    return Case(operator, shape, source, dims, defines, binds, reason, dialect, variant.data, values, extents)
 
 
 def cases_of(dialect: str) -> tuple[Case, ...]:

@@ -10,6 +10,7 @@ folder ``<dialect>``. Rules of a source file:
   parameters of the entry in their order, listed in ``binds`` as (parameter, dimension); never both, never literals;
 * it is right for all sizes that are positive, unless ``multiple`` names dimensions that must be multiples of a number (tiles of tensor
   units without tails);
+* ``extents`` names the arguments whose sizes do not follow from the accesses (those that data decides), where the source allocates none;
 * ``data`` says what the pointers point to, see ``Data``.
 """
 
@@ -61,6 +62,7 @@ class Variant:
     binds: tuple[tuple[str, str], ...] = ()
     data: Data = Data.F32
     multiple: Mapping[str, int] = field(default_factory=dict)
+    extents: tuple[str, ...] = ()
 
     def takes(self, dims: Mapping[str, int]) -> bool:
         """Whether the source is written for these sizes."""

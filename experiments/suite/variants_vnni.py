@@ -115,8 +115,8 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         Variant("mha_openmp.c", binds=same(*MHA)),
     ),
     "deformable": (
-        Variant("deformable_avx512.c", DEFORMABLE),
-        Variant("deformable_naive.c", DEFORMABLE),
-        Variant("deformable_openmp.c", binds=same(*DEFORMABLE)),
+        Variant("deformable_avx512.c", DEFORMABLE, extents=("value",)),
+        Variant("deformable_naive.c", DEFORMABLE, extents=("value",)),
+        Variant("deformable_openmp.c", binds=same(*DEFORMABLE), extents=("value",)),
     ),
 }

@@ -116,7 +116,9 @@ def accessed_extent(module: Module, param: Param) -> Expr | None:
 def _last(access: Access, module: Module) -> Poly | None:
     """An upper bound of the last element that is accessed."""
     scalars = {p.sym for p in module.params if not p.is_buffer}
-    last = access.env.normal(access.index[0]) + const_poly(access.count - 1)
+    extent = access.region.extent if access.region is not None else ()
+    count = access.env.normal(extent[0]) if extent else const_poly(access.count)
+    last = access.env.normal(access.index[0]) + count - const_poly(1)
     bound, literal = upper_bound(access.env, last, scalars), access.env.bounds(last).hi
     known = None if bound is None else bound.constant
     return const_poly(literal) if known is not None and literal is not None and literal < known else bound
