@@ -270,12 +270,13 @@ class HostEmitter(GpuValues):
         grid, block = (self.dimensions(shape.extents(kind)) for kind in ("block", "thread"))
         configuration = [grid, block]
         if dynamic.arrays:
-            size = self.expr(dynamic.total)
-            static = int_value(dynamic.total)
+            size, static = str(int_value(dynamic.total)), int_value(dynamic.total)
+            if static is None:
+                size = self.fresh("shared_bytes")
+                self.line(f"const size_t {size} = {self.expr(dynamic.total)};")
             configuration.append(size)
-            if self.dialect.prefix == "cuda" and (static is None or static > self.spec.shared_bytes):
-                limit = f"(int)({size})"
-                self.checked(f"cudaFuncSetAttribute({name}, cudaFuncAttributeMaxDynamicSharedMemorySize, {limit})")
+            if self.dialect.name == "cuda" and (static is None or static > self.spec.shared_bytes):
+                self.checked(f"cudaFuncSetAttribute({name}, cudaFuncAttributeMaxDynamicSharedMemorySize, (int){size})")
         arguments = [self.names[b] for b in given.buffers]
         arguments += [self.names[sym] for sym, _ in (*given.values, *given.loads)]
         self.line(f"{name}<<<{', '.join(configuration)}>>>({', '.join(arguments)});")
@@ -317,7 +318,7 @@ class HostEmitter(GpuValues):
 
     def free_name(self, stem: str, names: dict[Sym, str]) -> str:
         taken = RESERVED | {self.module.name} | {name for name, _ in self.kernels.values()} | set(self.names.values()) | set(names.values())
-        if stem in taken:
+        if stem in RESERVED or stem == self.module.name:
             stem = f"{stem}_kernel"
         name, number = stem, 2
         while name in taken:

@@ -43,7 +43,7 @@ from synth.ir.grammar import (
     Unary,
     Var,
 )
-from synth.ir.traversal import all_exprs, bound_symbols, read_buffers, used_values, walk, walk_expr, written_buffers
+from synth.ir.traversal import all_exprs, bound_symbols, read_buffers, stmt_exprs, used_values, walk, walk_expr, written_buffers
 
 LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread (CUDA C++ Programming Guide, "Technical Specifications")
 VECTOR_ALIGNMENT = 16
@@ -169,8 +169,8 @@ def _folded(op: str, a: Expr, b: Expr) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a kernel takes: buffers of the device and scalars by value, in the order in which the program binds them. ``loads`` are mutable
-    scalars of the host."""
+    """What a kernel takes: buffers of the device in the order of their use, and scalars by value in that of their binding. ``loads`` are
+    mutable scalars of the host."""
 
     buffers: tuple[Sym, ...]
     values: tuple[tuple[Sym, Type], ...]
@@ -386,7 +386,8 @@ def parameters_of(launch: Launch, spaces: Mapping[Sym, Space], order: Mapping[Sy
             values[e.sym] = e.type
         elif isinstance(e, Load) and not e.index and e.buf not in inside | written and spaces[e.buf] in _OF_HOST:
             loads[e.buf] = e.type
-    buffers = sorted((read_buffers(shape.body) | written) - inside - loads.keys(), key=lambda s: order[s])
+    outside = (read_buffers(shape.body) | written) - inside - loads.keys()
+    buffers = [sym for sym in _by_appearance(shape.body) if sym in outside]
     for sym in buffers:
         if spaces[sym] in _OF_HOST:
             raise UnsupportedError(
@@ -394,6 +395,19 @@ def parameters_of(launch: Launch, spaces: Mapping[Sym, Space], order: Mapping[Sy
             )
     device = tuple(s for s in buffers if spaces[s] is not Space.CONST)
     return Parameters(device, tuple(sorted(values.items(), key=lambda item: order[item[0]])), tuple(loads.items()))
+
+
+def _by_appearance(body: Body) -> dict[Sym, None]:
+    """The buffers of a body in the order of their first access: the same for copies of a kernel, whatever they are given."""
+    found: dict[Sym, None] = {}
+    for s in walk(body):
+        for whole in stmt_exprs(s):
+            found |= {e.buf: None for e in walk_expr(whole) if isinstance(e, Load)}
+        if isinstance(s, Store):
+            found[s.buf] = None
+        elif isinstance(s, Call):
+            found |= {r.buf: None for r in (*s.dests, *s.args) if isinstance(r, Region)}
+    return found
 
 
 def kernel_names(launch: Launch, given: Parameters, module: Module, fixed: Mapping[Sym, str]) -> dict[Sym, str]:
