@@ -255,9 +255,11 @@ class Env:
     def upper(self, poly: Poly) -> Poly:
         """A polynomial that bounds ``poly`` from above, with loop variables replaced by their last values, innermost first."""
         for loop in reversed(self.loops):
-            v = Var(loop.sym, loop.dtype)
-            if v not in poly.atoms() or any(m.count(v) > 1 for m in poly.terms):
+            sym = loop.sym
+            powers = [sum(isinstance(atom, Var) and atom.sym == sym for atom in m) for m in poly.terms]
+            if not any(powers) or max(powers) > 1:
                 continue
+            v = Var(sym, loop.dtype)
             c = poly.coefficient(v)
             sign = self.bounds(c)
             if sign.at_least(0):

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from synth.ir.dtypes import DType, Type, Vec, scalar, with_scalar
+from synth.ir.node import Hashed, remembers_hash
 
 # --------------------------------------------------------------------------------------------------------- symbols
 
@@ -31,6 +32,9 @@ class Sym:
 
     name: str
     uid: int = field(default_factory=lambda: next(_next_uid))
+
+    def __hash__(self) -> int:
+        return self.uid
 
     def fresh(self, name: str | None = None) -> Sym:
         """A new symbol with the same name (or ``name``) and its own identity."""
@@ -109,8 +113,9 @@ class Var:
     type: Type
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Load:
+class Load(Hashed):
     """Reads ``buf[index]``. ``type`` is the buffer's dtype, or ``Vec(dtype, n)`` for n elements contiguous in the last
     dimension from ``index`` on. ``mask`` (a ``Vec(BOOL, n)``) suppresses lanes: they are not accessed and read as zero."""
 
@@ -120,8 +125,9 @@ class Load:
     mask: Expr | None = None
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Hashed):
     """``op`` in UNARY_OPS. Integers wrap. The type is the operand's."""
 
     op: str
@@ -132,8 +138,9 @@ class Unary:
         return self.a.type
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Hashed):
     """``op`` in BINARY_OPS; ``a`` and ``b`` have the same type (shift counts too). Integer arithmetic wraps modulo 2^n;
     ``div``/``mod`` truncate as in C (a zero divisor is an error); ``shr`` is arithmetic for signed types; ``min``/``max`` on floats are C's
     ``fmin``/``fmax`` (the other operand wins over NaN). Comparisons give ``bool`` (a mask for vectors)."""
@@ -147,24 +154,27 @@ class Binary:
         return with_scalar(self.a.type, DType.BOOL) if self.op in COMPARE_OPS else self.a.type
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(Hashed):
     """C value conversion of each lane to the element type of ``type`` (float to int truncates; to ``bool`` is ``!= 0``)."""
 
     a: Expr
     type: Type
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Bitcast:
+class Bitcast(Hashed):
     """The same bits as another type of the same total width (``__float_as_int``, ``reinterpret_cast`` on a value)."""
 
     a: Expr
     type: Type
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Select:
+class Select(Hashed):
     """``cond ? a : b``. With a scalar ``cond`` only the chosen side is evaluated; with a mask both are, lane by lane."""
 
     cond: Expr
@@ -176,8 +186,9 @@ class Select:
         return self.a.type
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Math:
+class Math(Hashed):
     """A call of a mathematical function in MATH_FNS; arguments and result have the type ``type``."""
 
     fn: str
@@ -185,8 +196,9 @@ class Math:
     type: Type
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Broadcast:
+class Broadcast(Hashed):
     """A scalar in every lane."""
 
     a: Expr
@@ -197,8 +209,9 @@ class Broadcast:
         return Vec(scalar(self.a.type), self.lanes)
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class MakeVec:
+class MakeVec(Hashed):
     """A vector from its lanes, lane 0 first (``make_float4``)."""
 
     elems: tuple[Expr, ...]
@@ -208,8 +221,9 @@ class MakeVec:
         return Vec(scalar(self.elems[0].type), len(self.elems))
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Hashed):
     """Lane ``i`` of a vector, ``i`` a literal (``v.x`` is lane 0)."""
 
     a: Expr
@@ -220,8 +234,9 @@ class Lane:
         return scalar(self.a.type)
 
 
+@remembers_hash
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(Hashed):
     """Horizontal reduction of a vector by ``op`` in REDUCE_OPS (``_mm512_reduce_add_ps``); the order is unspecified."""
 
     op: str
