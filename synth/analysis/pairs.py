@@ -91,7 +91,7 @@ def disjoint(
     ``differ``, only iterations matter in which that expression over the loop variable has different values; with ``order``, pairs
     (loop, sign), only those in which that loop's variable is higher (or lower) at ``b`` than at ``a``. With ``timeout_ms`` 0 the solver is
     not asked."""
-    if a.region is not None or b.region is not None or len(a.index) != len(b.index):
+    if any(x.region is not None and x.region.extent for x in (a, b)) or len(a.index) != len(b.index):
         return False
     few = {s: v for s, v in common.scalars.items() if v and (_mentions(a, s) or _mentions(b, s))}
     if math.prod(len(v) for v in few.values()) > MAX_CASES:

@@ -19,6 +19,7 @@ from synth.analysis.linear import Env, env_at
 from synth.analysis.mutable import scalar_values, tracked_scalars
 from synth.analysis.pairs import NOTHING, SOLVER_MS, Common, disjoint
 from synth.analysis.uniformity import block_uniformity, warp_uniformity
+from synth.ir.atomics import is_atomic
 from synth.ir.builder import int_value
 from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Axis, Binary, Cast, Const, Expr, For, Launch, Let, Module, Scope, Space, Stmt, Store, Sym, Sync, Var
@@ -104,6 +105,9 @@ class _Launch:
             if key in seen:
                 continue
             seen.add(key)
+            if _is_atomic_target(a) and _is_atomic_target(b):  # one follows the other
+                yield "proved", ""
+                continue
             patience = SOLVER_MS if self._failures < MAX_FAILURES else 0
             if disjoint(loop, env, a, b, common, timeout_ms=patience) or self._ordered_by_warps(loop, env, a, b, common, patience):
                 yield "proved", ""
@@ -181,6 +185,10 @@ class _Launch:
 def _warp_number(loop: For, warp_size: int) -> Expr:
     v: Expr = Var(loop.sym, loop.dtype)
     return Binary("div", Cast(v, DType.I64), Const(warp_size, DType.I64))
+
+
+def _is_atomic_target(access: Access) -> bool:
+    return access.region is not None and is_atomic(access.stmt)
 
 
 def _all_pairs(found: list[Access]) -> Iterator[tuple[Access, Access, Common]]:

@@ -352,6 +352,9 @@ class KernelEmitter(GpuValues):
         args = [a for a in s.args if not isinstance(a, Region)]
         place, type_ = self.element(target.buf, target.index), args[0].type
         address, values = f"&{place}", [self.expr(a) for a in args]
+        held = self.element_types.get(target.buf)
+        if type_ not in (DType.I64, DType.U64) and held is not None and held != self.type_name(type_):
+            address = f"reinterpret_cast<{self.type_name(type_)} *>({address})"
         if type_ in (DType.I64, DType.U64):
             wide = "long long" if type_ is DType.I64 and op in ("min", "max") else "unsigned long long"
             address, values = f"reinterpret_cast<{wide} *>({address})", [f"({wide})({v})" for v in values]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from clang.cindex import CursorKind, StorageClass
 
 from synth.frontend import sizes
+from synth.frontend.atomics import read_atomic, without_unused_results
 from synth.frontend.gpu_language import GpuLanguage
 from synth.frontend.reader import clang, declarations, expressions, facts, functions, memory, statements
 from synth.frontend.reader.arithmetic import convert, literal
@@ -110,6 +111,9 @@ class GpuDevice(Dialect):
         vote = re.fullmatch(r"__(all|any|ballot)(|_sync)", name)
         if vote:
             return _vote(self, reader, call, vote[1], arguments, masked=bool(vote[2]))
+        atomic = read_atomic(reader, name, call, arguments)
+        if atomic is not None:
+            return atomic
         for pattern, what in _REFUSED:
             if re.fullmatch(pattern, name):
                 raise reader.refuse(f"{what} '{name}' is not supported yet", call, "see docs for the constructs that are read")
@@ -365,4 +369,4 @@ def read_kernel(reader: Reader, device: GpuDevice, kernel: Cursor, arguments: Se
     finally:
         reader.function, reader.loop = saved
         device.launch = None
-    return tuple(device.shared), tuple(emitted)
+    return tuple(device.shared), without_unused_results(tuple(emitted))

@@ -377,6 +377,7 @@ class Call:
       * ``warp.all``, ``warp.any``, ``warp.ballot``: dests (t,), args (mask, predicate: bool)
       * ``warp.activemask``: dests (t,), args ()
       * ``warp.sync``: dests (), args (mask,): a barrier of the lanes in the mask
+      * ``atomic.add``, ``sub``, ``min``, ``max``, ``exch``, ``and``, ``or``, ``xor``, ``inc``, ``dec``, ``cas``: see ``synth.ir.atomics``
     where a mask has one bit a lane: ``u32`` for warps of 32, ``u64`` for warps of 64
     and the host operations are
       * ``host.copy``: dests (region,), args (region,): equal element counts, flat

@@ -16,20 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.ir import simt
+from synth.ir.atomics import PREFIX, is_atomic, operands, updated
 from synth.ir.dtypes import DType, Type, Vec, scalar
 from synth.ir.evaluation import Env, Meaning, meaning
 from synth.ir.grammar import (
     Alloc,
     Axis,
+    Bitcast,
     Body,
     Break,
     Call,
+    Const,
     Continue,
     Expr,
     For,
     If,
     Launch,
     Let,
+    Load,
     Module,
     Param,
     Region,
@@ -251,6 +255,9 @@ class _Machine:
             memory, at, _ = self.region(s.dests[0], env)
             memory.cells[at] = None if result is None else _as(result, memory.type)
             return
+        if is_atomic(s):
+            self.atomic(s, env)
+            return
         target, to, count = self.region(s.dests[0], env)
         (argument,) = s.args
         if not isinstance(argument, Region):
@@ -260,6 +267,19 @@ class _Machine:
         if available != count:
             raise InterpreterError("undefined", f"a copy of {available} elements to {count}", s.loc)
         target.cells[to : to + count] = source.cells[at : at + count]
+
+    def atomic(self, s: Call, env: Env) -> None:
+        target = s.dests[0]
+        memory, at, _ = self.region(target, env)
+        own, seen = scalar(memory.type), scalar(operands(s)[0].type)
+        values = tuple(Const(self.value(e, env), seen) for e in operands(s))
+        before: Expr = Const(meaning(Load(target.buf, target.index, own))(env), own)
+        held = Const(meaning(before if own is seen else Bitcast(before, seen))(env), seen)
+        after = updated(s.op.removeprefix(PREFIX), held, values)
+        memory.cells[at] = meaning(after if own is seen else Bitcast(after, own))(env)
+        for dest in s.dests[1:]:
+            kept, place, _ = self.region(dest, env)
+            kept.cells[place] = held.value
 
     def region(self, r: Region, env: Env) -> tuple[Memory, int, int]:
         """Memory, first cell and number of cells of a region; flat, in row-major order."""

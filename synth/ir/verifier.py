@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from synth.errors import InternalError
+from synth.ir.atomics import ATOMIC_OPS, PREFIX, is_atomic, operands
 from synth.ir.builder import int_value
 from synth.ir.dtypes import DType, Type, Vec
 from synth.ir.grammar import (
@@ -43,6 +44,7 @@ _LAUNCH_AXES = (Axis.BLOCK_Z, Axis.BLOCK_Y, Axis.BLOCK_X, Axis.THREAD_Z, Axis.TH
 
 # op -> (number of dests, kinds of the arguments: v scalar value, b scalar bool, r region)
 _CALLS: dict[str, tuple[int, str]] = {
+    **{PREFIX + op: (1, "r" + "v" * count) for op, count in ATOMIC_OPS.items()},
     "warp.shfl": (1, "vvvv"),
     "warp.shfl_up": (1, "vvvv"),
     "warp.shfl_down": (1, "vvvv"),
@@ -260,7 +262,8 @@ class _Verifier:
         if s.op.startswith("warp.") and not at.threads:
             yield self.violation(f"{s.op} outside thread loops", s.loc)
         dests, kinds = _CALLS[s.op]
-        if len(s.dests) != dests or len(s.args) != len(kinds):
+        wrong = len(s.dests) not in (1, 2) if is_atomic(s) else len(s.dests) != dests
+        if wrong or len(s.args) != len(kinds):
             yield self.violation(f"{s.op} takes {dests} destinations and {len(kinds)} arguments", s.loc)
             return
         for region in s.dests:
@@ -277,7 +280,24 @@ class _Verifier:
                 yield from self.truth(argument, scope, s.loc, f"the predicate of {s.op}")
             else:
                 yield from self.expr(argument, scope, s.loc)
-        yield from self.call_types(s, scope)
+        yield from self.atomic(s, scope) if is_atomic(s) else self.call_types(s, scope)
+
+    def atomic(self, s: Call, scope: Symbols) -> Iterator[Violation]:
+        """The operands have one type, as wide as the element; the old value has it too; the target is read and written."""
+        target, values = scope.get(s.dests[0].buf), operands(s)
+        type_ = values[0].type
+        if s.args[0] != s.dests[0] or any(r.extent for r in s.dests):
+            yield self.violation(f"{s.op} works on a single element, which stands among its arguments", s.loc, s.dests[0].buf)
+        if not isinstance(type_, DType) or any(v.type != type_ for v in values):
+            yield self.violation(f"the operands of {s.op} have one scalar type", s.loc)
+        elif isinstance(target, Array) and (not isinstance(target.type, DType) or target.type.bits != type_.bits):
+            yield self.violation(f"{s.op} of {type_} in a buffer of {target.type}", s.loc, s.dests[0].buf)
+        elif type_.is_float and s.op.removeprefix(PREFIX) not in ("add", "sub", "min", "max", "exch"):
+            yield self.violation(f"{s.op} of {type_}", s.loc)
+        for old in s.dests[1:]:
+            kept = scope.get(old.buf)
+            if isinstance(kept, Array) and (kept.rank != len(old.index) or kept.type != type_):
+                yield self.violation(f"{s.op} keeps {type_} in a buffer of {kept.type}", s.loc, old.buf)
 
     def call_types(self, s: Call, scope: Symbols) -> Iterator[Violation]:
         """Moved values have the type of where they go."""

@@ -8,7 +8,8 @@ from typing import ClassVar, Self, TypeGuard
 
 from synth.errors import UnsupportedError
 from synth.ir import builder as b
-from synth.ir.dtypes import DType
+from synth.ir.atomics import alone, is_atomic
+from synth.ir.dtypes import DType, scalar
 from synth.ir.grammar import Alloc, Body, Call, Expr, For, Launch, Load, Module, Scope, Space, Stmt, Sym, Sync, While
 from synth.ir.traversal import rewrite_stmts, substitute, walk, walk_expr, written_buffers
 from synth.passes.base import Illegal, Legal, Verdict
@@ -29,7 +30,7 @@ def _refuse_communication(kernel: Body) -> None:
         match stmt:
             case Sync(Scope.DEVICE):
                 raise UnsupportedError("grid-wide barrier inside a kernel", stmt.loc, "split the kernel into two launches")
-            case Call() if stmt.op not in WARP_OPS:
+            case Call() if stmt.op not in WARP_OPS and not is_atomic(stmt):
                 raise UnsupportedError(
                     f"{stmt.op} inside a kernel", stmt.loc, "threads may communicate through barriers and warp operations only"
                 )
@@ -96,8 +97,15 @@ def _private(stmt: Stmt) -> Stmt:
     return dataclasses.replace(stmt, space=Space.LOCAL) if isinstance(stmt, Alloc) and stmt.space is Space.SHARED else stmt
 
 
-def recover(launch: Launch, warp_size: int) -> Body:
-    """The launch as serial code. Raises UnsupportedError with the construct and its place."""
+def _alone(body: Body, elements: dict[Sym, DType]) -> Body:
+    """Atomic operations of threads that run one at a time are plain updates."""
+    known = {**elements, **{s.sym: scalar(s.dtype) for s in walk(body) if isinstance(s, Alloc)}}
+    return rewrite_stmts(body, lambda s: alone(s, known[s.dests[0].buf]) if isinstance(s, Call) and is_atomic(s) else s)
+
+
+def recover(launch: Launch, warp_size: int, elements: dict[Sym, DType]) -> Body:
+    """The launch as serial code; ``elements`` are the types of the buffers outside it. Raises UnsupportedError with the construct and its
+    place."""
     parts = take_apart(launch)
     if needs_structure(parts.kernel):
         raise UnsupportedError(f"early exit in {launch.kernel} around a barrier", launch.loc, "apply structurize first")
@@ -106,7 +114,7 @@ def recover(launch: Launch, warp_size: int) -> Body:
     blocks = _block_indexes(parts)
     recovery = Recovery(warp_size, blocks.bounds())
     kernel = substitute(parts.kernel, {**threads, **blocks.values})
-    body = sequential(kernel, Level(Scope.BLOCK, dims), buffer_types(launch.body), recovery)
+    body = _alone(sequential(kernel, Level(Scope.BLOCK, dims), buffer_types(launch.body), recovery), elements)
     shared = substitute(tuple(_private(s) for s in parts.shared), blocks.values)
     whole = tighten(folded(blocks.around((*shared, *body))))
     return inline_indexes(whole, (), recovery.forms())
@@ -140,8 +148,9 @@ class LoopRecovery:
 
     # A race-free, barrier-convergent kernel gives the same result under every schedule that respects its meeting points; the rewrite picks
     # one:
-    #   blocks in increasing order (blocks do not communicate: refused otherwise by name: atomics, grid barriers, spin waits);
-    #   between two meeting points, each thread runs to the next one before the next thread starts;
+    #   blocks in increasing order (blocks do not wait for each other: grid barriers and spin waits are refused by name);
+    #   between two meeting points, each thread runs to the next one before the next thread starts, so that an atomic operation, whose order
+    #   among the threads is free, is an update that nothing interrupts;
     #   a meeting point in control flow requires that all live threads of the block (or the active lanes of the warp) reach it together:
     #   conditions and loop ranges around it are uniform, or guard the rest of the thread's life (early exit), or, for warp operations,
     #   select the lanes.
@@ -151,15 +160,21 @@ class LoopRecovery:
         if launch is None:
             return Illegal("no such launch", self.kernel)
         try:
-            recover(launch, self.warp_size)
+            recover(launch, self.warp_size, _elements(module))
         except UnsupportedError as refusal:
             return Illegal(str(refusal), self.kernel)
         return Legal()
 
     def apply(self, module: Module, spec: DeviceSpec) -> Module:
         launch = launches(module)[self.kernel]
-        new = replace_launch(module, launch, recover(launch, self.warp_size))
+        new = replace_launch(module, launch, recover(launch, self.warp_size, _elements(module)))
         return new if launches(new) else _host_only(new)
+
+
+def _elements(module: Module) -> dict[Sym, DType]:
+    """The element types of all buffers of a module."""
+    found = {p.sym: p.dtype for p in module.params if p.is_buffer}
+    return found | {s.sym: scalar(s.dtype) for s in walk(module.body) if isinstance(s, Alloc)}
 
 
 def _host_only(module: Module) -> Module:

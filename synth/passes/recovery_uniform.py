@@ -118,7 +118,7 @@ def _grow(body: Body, level: Level, found: set[Sym], private: dict[Sym, Alloc], 
             case Call() if stmt.op in WARP_OPS:
                 if any(r.buf in outside for r in stmt.dests) or not call_is_uniform(stmt, now, level):
                     found.update(r.buf for r in stmt.dests)
-            case Call():
+            case Call():  # an atomic operation gives each thread a value of its own
                 found.update(r.buf for r in stmt.dests if r.buf in private)
             case If() | For() | While() if level.crosses(stmt):
                 divergent = any(now.expr(e) for e in stmt_exprs(stmt))

@@ -256,6 +256,14 @@ def _access(reader: Reader, pointer: Pointer, cursor: Cursor) -> tuple[Buffer, i
     return buffer, element, size
 
 
+def cell(reader: Reader, pointer: Pointer, cursor: Cursor) -> tuple[Buffer, tuple[Expr, ...]]:
+    """The buffer and index of ``*pointer``, which is exactly one of its elements (perhaps seen as another type of the same width)."""
+    buffer, element, size = _access(reader, pointer, cursor)
+    if size != element or isinstance(buffer.dtype, Vec):
+        raise reader.refuse(f"'{describe(pointer.pointee)}' in a buffer of {buffer.dtype}", cursor, "use elements of the buffer's own size")
+    return buffer, _unflatten(buffer, offset_divided(pointer.offset, element // pointer.unit))
+
+
 def _load_memory(reader: Reader, pointer: Pointer, cursor: Cursor) -> Value:
     pointee = pointer.pointee
     if isinstance(pointee, ArrayType):

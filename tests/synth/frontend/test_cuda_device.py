@@ -181,7 +181,6 @@ def test_halving_loops_stay_while_and_counted_loops_are_for():
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("atomicAdd(o, 1.0f);", "atomicAdd"),
         ("volatile float x = 1; o[0] = x;", "volatile"),
         ("__threadfence();", "__threadfence"),
         ('asm volatile("bar.sync 0;");', "inline assembly"),

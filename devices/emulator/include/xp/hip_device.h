@@ -20,6 +20,10 @@
 static inline unsigned __lane_id() { return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % XP_WARP_SIZE; }
 static inline unsigned long long __ballot64(int p, XP_LINE) { return __ballot(p, xp_line); }
 
+// Atomic functions that may use other instructions, with the same result ("Atomic Functions").
+template <class T> inline T unsafeAtomicAdd(T* at, typename xp::Same<T>::type v) { return atomicAdd(at, v); }
+template <class T> inline void atomicAddNoRet(T* at, typename xp::Same<T>::type v) { atomicAdd(at, v); }
+
 // The value of the lane that the byte address `address` names: four bytes a lane, wrapping around the wavefront.
 static inline int xp_ds_bpermute(int address, int value, int line) {
   return xp::together_value(xp::warp_shfl, value, static_cast<int>(static_cast<unsigned>(address) / 4 % XP_WARP_SIZE), XP_WARP_SIZE, line);

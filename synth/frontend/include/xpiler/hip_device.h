@@ -20,6 +20,13 @@
 #pragma clang force_cuda_host_device begin
 inline unsigned int __lane_id() { return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % warpSize; }
 inline unsigned long long __ballot64(int predicate) { return __ballot(predicate); }
+float unsafeAtomicAdd(float *p, float value);
+double unsafeAtomicAdd(double *p, double value);
+float atomicMin(float *p, float value);
+double atomicMin(double *p, double value);
+float atomicMax(float *p, float value);
+double atomicMax(double *p, double value);
+inline void atomicAddNoRet(float *p, float value) { atomicAdd(p, value); }
 // the builtins that are other functions under another name
 inline int xpiler_ds_bpermute(int address, int value) { return __shfl(value, (address >> 2) & (warpSize - 1)); }
 inline int xpiler_readlane(int value, int lane) { return __shfl(value, lane & (warpSize - 1)); }

@@ -200,7 +200,7 @@ def _launch_of(simt: Any, *stmts: Any) -> Module:
 
 @pytest.mark.parametrize(
     ("stmt", "reason"),
-    [(Sync(Scope.DEVICE), "grid-wide barrier"), (Call("atomic.add", (), ()), "atomic.add inside a kernel")],
+    [(Sync(Scope.DEVICE), "grid-wide barrier"), (Call("grid.sum", (), ()), "grid.sum inside a kernel")],
 )
 def test_communication_is_refused_by_name(simt: Any, stmt: Any, reason: str) -> None:
     verdict = LoopRecovery("k").check(_launch_of(simt, stmt), simt.spec)
