@@ -1,6 +1,5 @@
 """Atomic functions of device code, read to ``atomic.*`` operations (CUDA C++ Programming Guide, "Atomic Functions"; HIP documentation,
-section of the same name). The scope suffixes ``_block`` and ``_system`` and HIP's ``NoRet`` and ``unsafe`` forms differ in cost, not in
-result.
+section of the same name). The scope suffixes ``_block`` and ``_system`` and HIP's ``unsafe`` forms differ in cost, not in result.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from synth.ir.dtypes import DType
 from synth.ir.grammar import Alloc, Body, Call, Load, Region, Space, Stmt, Sym
 from synth.ir.traversal import read_buffers, rewrite_stmts, walk
 
-_NAME = re.compile(r"(?:atomic|unsafeAtomic)(Add|Sub|Min|Max|Exch|And|Or|Xor|Inc|Dec|CAS)(?:NoRet)?(?:_block|_system)?")
+_NAME = re.compile(r"(?:atomic|unsafeAtomic)(Add|Sub|Min|Max|Exch|And|Or|Xor|Inc|Dec|CAS)(?:_block|_system)?")
 
 
 def read_atomic(reader: Reader, name: str, call: Cursor, arguments: Sequence[Cursor]) -> Value | None:
