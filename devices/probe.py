@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from devices.hipcc import HIPCC
 from devices.native_cpu import COMPILER, cpu_flags
 from devices.nvidia_gpu import has_gpu
 from devices.sandbox import run_command, workspace
@@ -33,7 +34,7 @@ def probe() -> tuple[DeviceReport, ...]:
         _emulator("hip"),
         _tool("nvcc", "CUDA", "--version"),
         _gpu(),
-        _tool("hipcc", "HIP", "--version"),
+        _tool("hipcc", "HIP", "--version", prefix=HIPCC.prefix),
         _mlu(),
     )
 
@@ -70,18 +71,18 @@ def _mlu() -> DeviceReport:
     )
 
 
-def _tool(name: str, dialect: str, *arguments: str) -> DeviceReport:
-    version = _version(name, *arguments)
+def _tool(name: str, dialect: str, *arguments: str, prefix: tuple[str, ...] = ()) -> DeviceReport:
+    version = _version(name, *arguments, prefix=prefix)
     return DeviceReport(name, "compiler", bool(version), version or "not found", f"optional: it would compile-check {dialect} sources")
 
 
-def _version(name: str, *arguments: str) -> str:
+def _version(name: str, *arguments: str, prefix: tuple[str, ...] = ()) -> str:
     """The telling line of a tool's version, empty when it is not there or does not answer."""
     path = shutil.which(name)
     if path is None:
         return ""
     with workspace() as folder:
-        done = run_command((path, *arguments), 20.0, folder)
+        done = run_command((*prefix, path, *arguments), 20.0, folder)
     if not done.succeeded:
         return ""
     lines = [line for line in done.stdout.splitlines() if line.strip()]

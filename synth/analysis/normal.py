@@ -85,9 +85,17 @@ def _quotient(a: Expr, d: int, op: str, env: Env) -> Poly:
     if known.at_least(0):
         if known.at_most(d - 1) or env.never_negative(const_poly(d - 1) - rest):
             return exact if op == "div" else rest
-        atom = Binary(op, to_expr(rest), Const(d, DType.I64))
+        atom = _division(op, rest, d, env)
         return exact + atom_poly(atom) if op == "div" else atom_poly(atom)
-    return atom_poly(Binary(op, to_expr(poly), Const(d, DType.I64)))
+    return atom_poly(_division(op, poly, d, env))
+
+
+# The dividend p is known to lie in [0, 2^64). Where every u64 in it is known to be below 2^63, i64 arithmetic gives p; else arithmetic modulo
+# 2^64 does.
+def _division(op: str, dividend: Poly, d: int, env: Env) -> Binary:
+    wide = any(atom.type is DType.U64 and not env.atom_range(atom).within(DType.I64) for atom in dividend.atoms())
+    dtype = DType.U64 if wide else DType.I64
+    return Binary(op, to_expr(dividend, dtype), Const(d, dtype))
 
 
 def _resolved(expr: Expr, env: Env) -> Expr:
@@ -128,13 +136,14 @@ def merge_quotients(poly: Poly, env: Env) -> Poly:
     return poly
 
 
-def to_expr(poly: Poly) -> Expr:
-    """An i64 expression with the value of a polynomial, in a canonical order."""
+def to_expr(poly: Poly, dtype: DType = DType.I64) -> Expr:
+    """An expression of type ``dtype`` with the value of a polynomial (modulo 2^64), in a canonical order."""
     total: Expr | None = None
     for monomial, c in sorted(poly.terms.items(), key=lambda item: [atom_key(a) for a in item[0]]):
-        term: Expr = Const(c, DType.I64)
+        one = Const(1, dtype)
+        term: Expr = Const(c if dtype is DType.I64 else c % 2**64, dtype)
         for atom in monomial:
-            wide = atom if atom.type == DType.I64 else Cast(atom, DType.I64)
-            term = wide if term == Const(1, DType.I64) else Binary("mul", term, wide)
+            wide = atom if atom.type == dtype else Cast(atom, dtype)
+            term = wide if term == one else Binary("mul", term, wide)
         total = term if total is None else Binary("add", total, term)
-    return total or Const(0, DType.I64)
+    return total or Const(0, dtype)

@@ -61,11 +61,12 @@ def _canonical_integer(expr: Expr, env: Env) -> Expr | None:
 
 
 def written(poly: Poly, dtype: DType, env: Env) -> Expr:
-    """An expression of type ``dtype`` for a polynomial, computed in ``i32`` where all its parts fit, and without unsigned wrap-around."""
+    """An expression of type ``dtype`` for a polynomial, computed in ``i32`` where all its parts fit, and without unsigned wrap-around (of
+    less than 64 bits: nothing wider is there to avoid it, and what wraps within gives the same)."""
     work = dtype
     if dtype.bits >= 32 and env.bounds(poly).within(DType.I32) and _fits(poly, env, DType.I32):
         work = DType.I32
-    elif dtype.is_unsigned_int and not _fits(poly, env, dtype):
+    elif dtype.is_unsigned_int and dtype.bits < 64 and not _fits(poly, env, dtype):
         work = DType.I64
     return cast(write(poly, work, env), dtype)
 

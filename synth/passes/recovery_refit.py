@@ -108,14 +108,15 @@ def _is_integral(type_: Type) -> bool:
 
 
 def table(expr: Expr, dims: Sequence[Dimension]) -> Table | None:
-    """The values of ``expr`` at every point of ``dims`` (one array axis a dimension), or None when it has other free variables,
-    is not a scalar integer or ``bool``, or is undefined at some point."""
+    """The values of ``expr`` at every point of ``dims`` (one array axis a dimension), or None when it has other free variables, is not a
+    scalar integer or ``bool``, is undefined at some point, or has a value that int64 cannot hold."""
     if not isinstance(expr.type, DType) or expr.type.is_float:
         return None
     shape = tuple(d.extent for d in dims)
     match expr:
         case Const():
-            return np.full(shape, int(expr.value), dtype=np.int64)
+            held = DType.I64.min_int <= int(expr.value) <= DType.I64.max_int
+            return np.full(shape, int(expr.value), dtype=np.int64) if held else None
         case Var():
             for axis, dim in enumerate(dims):
                 if dim.sym == expr.sym:
