@@ -36,7 +36,16 @@ PARSE_ONLY = Path(synth.__file__).parent / "frontend" / "include"
 FORWARD, BACKWARD, SHUFFLED = 0, 1, 2
 ORDER_NAMES = ("forward", "backward", "shuffled")
 # C as written: no contraction, no reassociation; -O2 is enough (emulation.md)
-FLAGS = ("-std=c++17", "-O2", "-w", "-ffp-contract=off", "-fno-strict-aliasing", "-fno-diagnostics-color", "-fmax-errors=20")
+FLAGS = (
+    "-std=c++17",
+    "-O2",
+    "-w",
+    "-Wno-narrowing",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-fno-diagnostics-color",
+    "-fmax-errors=20",
+)
 _VECTOR_TYPE = re.compile(
     r"\b(?:u?(?:char|short|int|long|longlong)|float|double)[24]\b|\bhalf2\b|__half2\b|__nv_bfloat162\b|__hip_bfloat162\b|reinterpret_cast"
     r"|\b(?:ext_vector_type|(?:__)?vector_size(?:__)?)\b"

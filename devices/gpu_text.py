@@ -12,10 +12,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_LITERAL = re.compile(
-    r"""//(?:\\\n|[^\n])*|/\*.*?\*/|\bR"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'""",
-    re.DOTALL,
-)
+from devices.text_edits import Edit, apply_edits, mask
+from devices.vector_text import vector_types
+
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _ALIGNMENT = re.compile(
@@ -30,38 +29,12 @@ C_NAMES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replaces ``text[start:end]``. Line breaks of the replaced part are kept, after the replacement."""
-
-    start: int
-    end: int
-    replacement: str
-
-
-def mask(text: str) -> str:
-    """``text`` with comments, strings and character literals blanked; the same length and the same lines."""
-    return _LITERAL.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
-
-
-def apply_edits(text: str, edits: list[Edit]) -> str:
-    """``text`` after ``edits``, which must not overlap."""
-    pieces: list[str] = []
-    at = 0
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
-        if edit.start < at:
-            continue
-        pieces += [text[at : edit.start], edit.replacement, *re.findall(r"\\?\n", text[edit.start : edit.end])]
-        at = edit.end
-    return "".join([*pieces, text[at:]])
-
-
 def rewrite(text: str, entry: str) -> tuple[str, str]:
     """The C++ text and the name of ``entry`` in it (which changes only where it is a name of the C library)."""
     masked = mask(text)
     renamed = {name for name in C_NAMES if _definition(name).search(masked)}
     edits = [*_launches(text, masked, renamed), *_shared(text, masked), *_allocations(text, masked), *_renames(masked, renamed)]
-    edits += _launch_macros(masked, renamed)
+    edits += [*_launch_macros(masked, renamed), *vector_types(masked)]
     return apply_edits(text, edits), renamed_entry(entry) if entry in renamed else entry
 
 

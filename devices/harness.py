@@ -88,6 +88,12 @@ def glue_text(program: Program, include_name: str, entry: str, launch: str = "")
             "  void* at;",
             "  template <class T> operator T*() const { return static_cast<T*>(at); }",
             "};",
+            # 64 bits that may be a handle (a stream), which is a pointer
+            "struct Word {",
+            "  unsigned long bits;",
+            "  operator unsigned long() const { return bits; }",
+            "  template <class T> operator T*() const { return reinterpret_cast<T*>(bits); }",
+            "};",
             "}",
             # The user's macros come after every header of ours: they may have any name.
             *(f"#define {name} {value}" for name, value in program.defines.items()),
@@ -106,7 +112,8 @@ def _argument(index: int, param: Param) -> str:
     ctype = C_TYPES.get(param.dtype)
     if ctype is None:
         raise ValueError(f"a scalar parameter of type {param.dtype} cannot be passed")
-    return f"*static_cast<{ctype}*>(xp_arguments[{index}])"
+    value = f"*static_cast<{ctype}*>(xp_arguments[{index}])"
+    return f"xp_glue::Word{{{value}}}" if param.dtype is DType.U64 else value
 
 
 def case_problem(params: Sequence[Param], case: TestCase) -> str | None:

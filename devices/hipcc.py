@@ -1,7 +1,7 @@
 """The real HIP compiler as a check of what is emitted.
 
-Seen with Debian's hipcc 5.2.3 (``apt-get install hipcc``, 370 MB): gfx90a and gfx1100 compile without a GPU in 2 to 4 s, gfx942 is unknown to
-it; where nvcc is installed too, it turns into nvcc unless ``HIP_PLATFORM=amd`` is set.
+Seen with Debian's hipcc 5.2.3 (``apt-get install hipcc``, 370 MB): gfx90a and gfx1100 compile without a GPU in 2 to 4 s, gfx942 is unknown
+to it; where nvcc is installed too, it turns into nvcc unless ``HIP_PLATFORM=amd`` is set.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from devices.toolchain import Toolchain
 from synth.spec import DeviceSpec
 
 HIPCC = Toolchain("hipcc", ".hip", ("env", "HIP_PLATFORM=amd"))
-_UNKNOWN_TARGET = re.compile(r"(?:[Ii]nvalid|[Uu]nknown|[Uu]nsupported)[^\n]*(?:target|processor|arch)[^\n]*gfx|cannot find ROCm device library")
+_UNKNOWN_TARGET = re.compile(
+    r"(?:[Ii]nvalid|[Uu]nknown|[Uu]nsupported)[^\n]*(?:target|processor|arch)[^\n]*gfx|cannot find ROCm device library"
+)
 
 
 def is_available() -> bool:

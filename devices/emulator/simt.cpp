@@ -594,6 +594,8 @@ void warp(WarpCall* call) {
   wait_here(w);
 }
 
+void unsupported(const char* what, int line) { fail(status_unsupported, "%s in line %d is not emulated", what, line); }
+
 bool in_kernel() { return worker && worker->launch; }
 
 bool opt_in_shared(unsigned long bytes) {

@@ -90,8 +90,8 @@ def _quotient(a: Expr, d: int, op: str, env: Env) -> Poly:
     return atom_poly(_division(op, poly, d, env))
 
 
-# The dividend p is known to lie in [0, 2^64). Where every u64 in it is known to be below 2^63, i64 arithmetic gives p; else arithmetic modulo
-# 2^64 does.
+# The dividend p is known to lie in [0, 2^64). Where every u64 in it is known to be below 2^63, i64 arithmetic gives p; else arithmetic
+# modulo 2^64 does.
 def _division(op: str, dividend: Poly, d: int, env: Env) -> Binary:
     wide = any(atom.type is DType.U64 and not env.atom_range(atom).within(DType.I64) for atom in dividend.atoms())
     dtype = DType.U64 if wide else DType.I64

@@ -10,7 +10,7 @@ from synth.errors import UnsupportedError
 from synth.evidence.sizes import Scalars, size_parameters, try_value
 from synth.evidence.work import estimated_work
 from synth.ir.dtypes import DType
-from synth.ir.grammar import Module, Var
+from synth.ir.grammar import Binary, Const, Module, Var
 from synth.ir.traversal import walk_expr
 
 COUNT = 5
@@ -38,7 +38,7 @@ def size_choices(module: Module, binds: Scalars) -> list[dict[str, int]]:
     if not free:
         return [{}]
     _refuse_foreign_symbols(module)
-    others = {p.sym.name: 1 for p in module.params if not p.is_buffer}
+    others = {p.sym.name: 1 for p in module.params if not p.is_buffer} | _assumed(module)
     found: list[dict[str, int]] = []
     for values in _proposals(len(free)):
         sizes = dict(zip(free, values, strict=True))
@@ -49,6 +49,15 @@ def size_choices(module: Module, binds: Scalars) -> list[dict[str, int]]:
     if not found:
         names = ", ".join(free)
         raise UnsupportedError(f"no values of {names} make a test of acceptable size", hint=f"give them with --bind {free[0]}=VALUE")
+    return found
+
+
+def _assumed(module: Module) -> dict[str, int]:
+    """Values that the module assumes of scalar parameters (a handle is 0)."""
+    found: dict[str, int] = {}
+    for fact in module.assumes:
+        if isinstance(fact, Binary) and fact.op == "eq" and isinstance(fact.a, Var) and isinstance(fact.b, Const):
+            found[fact.a.sym.name] = int(fact.b.value)
     return found
 
 

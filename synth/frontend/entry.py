@@ -73,8 +73,9 @@ def choose(unit: Unit, found: Sequence[Cursor], what: str) -> Cursor:
 def callees(function: Cursor) -> Iterator[Cursor]:
     """The functions that a body calls, as declared."""
     for node in function.walk_preorder():
-        if node.kind == CursorKind.CALL_EXPR and node.referenced is not None:
-            yield node.referenced
+        callee = clang.callee_of(node) if node.kind == CursorKind.CALL_EXPR else None
+        if callee is not None:
+            yield callee
 
 
 # ------------------------------------------------------------------------------------------------------ parameters

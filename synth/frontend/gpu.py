@@ -39,7 +39,7 @@ def read(source: Source, options: ReadOptions, language: GpuLanguage) -> ReadRes
         force_include=(language.header,),
         tolerant=True,
     )
-    host = GpuHost(language, spec.warp_size)
+    host = GpuHost(language, spec)
     try:
         found = functions.instantiation(unit, 0, name) if template and name is not None else find_entry(unit, options)
     except UsageError:

@@ -26,6 +26,7 @@ from synth.frontend.reader.reader import Function, Reader
 from synth.frontend.reader.types import VECTOR_RECORDS, ArrayType, CType, ctype_of, describe, element_dtype
 from synth.ir.dtypes import DType, Vec
 from synth.ir.grammar import Alloc, Body, Call, Const, Expr, Load, MakeVec, Region, Scope, Space, Stmt, Sym, Sync, Var
+from synth.spec import DeviceSpec
 
 _U32, _I32 = DType.U32, DType.I32
 _ZEROED_ELEMENTS = 4096  # longest device variable whose zeros are listed in its ``Alloc``
@@ -61,12 +62,16 @@ class GpuDevice(Dialect):
     the thread loops."""
 
     language: GpuLanguage
-    warp_size: int
+    spec: DeviceSpec
     launch: LaunchIndexes | None = None
     shared: list[Stmt] = field(default_factory=list)
     shared_places: dict[int, Place] = field(default_factory=dict)
     dynamic: Buffer | None = None
     device_globals: dict[int, Place] = field(default_factory=dict)
+
+    @property
+    def warp_size(self) -> int:
+        return self.spec.warp_size
 
     def record(self, name: str) -> CType | None:
         return Vec(_U32, 3) if name == "dim3" else VECTOR_RECORDS.get(name)
@@ -100,7 +105,7 @@ class GpuDevice(Dialect):
 
     def call(self, reader: Reader, name: str, call: Cursor) -> Place | Value | None:
         arguments = list(call.get_arguments())
-        handler = _CALLS.get(name)
+        handler = self.language.calls.get(name) or _CALLS.get(name)
         if handler is not None:
             return handler(self, reader, call, arguments)
         if name.startswith("make_") and name[5:] in VECTOR_RECORDS:
@@ -170,9 +175,21 @@ class GpuDevice(Dialect):
                     place, _ = declarations.make_array(reader, declaration, type_, initial, flat=True, space=space)
                 else:
                     place = declarations.allocate(reader, declaration.spelling, type_, declaration, space=space)
-            reader.module_allocs.extend(_zeroed(s) for s in emitted)
+            reader.module_allocs.extend(_zeroed(s) for s in _initialised(reader, declaration, emitted))
             self.device_globals[key] = place
         return self.device_globals[key]
+
+
+def _initialised(reader: Reader, declaration: Cursor, emitted: list[Stmt]) -> list[Stmt]:
+    """The ``Alloc`` of a scalar device variable with its initialiser, which is a constant expression."""
+    value = clang.initializer(declaration)
+    first = emitted[0]
+    if value is None or (isinstance(first, Alloc) and (first.shape or first.init is not None)):
+        return emitted
+    found = clang.evaluate(value)
+    if found is None or len(emitted) > 1 or not isinstance(first, Alloc) or not isinstance(first.dtype, DType):
+        raise reader.refuse("a device variable with this initialiser", value, "initialise a scalar with a literal")
+    return [dataclasses.replace(first, init=(literal(found if first.dtype.is_float else int(found), first.dtype),))]
 
 
 def _zeroed(statement: Stmt) -> Stmt:
@@ -264,6 +281,10 @@ def _cached_load(device: GpuDevice, reader: Reader, call: Cursor, arguments: lis
     return memory.load(reader, memory.dereference(reader, pointer, call), call)
 
 
+def _nontemporal_store(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    return _cached_store(device, reader, call, [arguments[1], arguments[0]])
+
+
 def _cached_store(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     pointer, value = reader.in_order(
         lambda: expressions.read_value(reader, arguments[0]), lambda: expressions.read_value(reader, arguments[1])
@@ -283,10 +304,10 @@ def _shuffle(device: GpuDevice, reader: Reader, call: Cursor, op: str, arguments
     width = convert(read[2], _I32) if len(read) > 2 else literal(device.warp_size, _I32)
     lane = convert(read[1], _U32 if op in ("warp.shfl_up", "warp.shfl_down") else _I32)
     value = read[0]
-    return _cross(reader, call, op, value.type if isinstance(value.type, DType) else None, (mask, value, lane, width))
+    return across(reader, call, op, value.type if isinstance(value.type, DType) else None, (mask, value, lane, width))
 
 
-def _cross(reader: Reader, call: Cursor, op: str, dtype: DType | None, arguments: tuple[Expr, ...]) -> Expr:
+def across(reader: Reader, call: Cursor, op: str, dtype: DType | None, arguments: tuple[Expr, ...]) -> Expr:
     """A cross-thread operation as a statement that writes a fresh local."""
     if dtype is None:
         raise reader.refuse("a shuffle of a vector", call, "shuffle the lanes one by one")
@@ -301,12 +322,12 @@ def _vote(device: GpuDevice, reader: Reader, call: Cursor, kind: str, arguments:
     mask = _mask(device, read, masked)
     predicate = convert(read[0], DType.BOOL)
     if kind == "ballot":
-        return convert(_cross(reader, call, "warp.ballot", mask_type(device.warp_size), (mask, predicate)), device.language.lane_mask)
-    return convert(_cross(reader, call, f"warp.{kind}", DType.BOOL, (mask, predicate)), _I32)
+        return convert(across(reader, call, "warp.ballot", mask_type(device.warp_size), (mask, predicate)), device.language.lane_mask)
+    return convert(across(reader, call, f"warp.{kind}", DType.BOOL, (mask, predicate)), _I32)
 
 
 def _active_mask(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
-    return convert(_cross(reader, call, "warp.activemask", mask_type(device.warp_size), ()), device.language.lane_mask)
+    return convert(across(reader, call, "warp.activemask", mask_type(device.warp_size), ()), device.language.lane_mask)
 
 
 _CALLS: dict[str, Callable[[GpuDevice, Reader, Cursor, list[Cursor]], Value]] = {
@@ -314,6 +335,8 @@ _CALLS: dict[str, Callable[[GpuDevice, Reader, Cursor, list[Cursor]], Value]] = 
     "__syncwarp": _barrier(Scope.WARP),
     "__threadfence_block": _nothing,  # orders memory only; phases between barriers are ordered already
     "__builtin_expect": _first,
+    "__builtin_nontemporal_load": _cached_load,
+    "__builtin_nontemporal_store": _nontemporal_store,
     "__builtin_assume": _nothing,
     "__activemask": _active_mask,
     "dim3": _dim3,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from clang.cindex import CursorKind, TypeKind
 
 from synth.errors import Diagnostic
-from synth.frontend import cooperative, heap, host_end, known, launch, sizes
+from synth.frontend import cooperative, device_queries, heap, host_end, known, launch, sizes
 from synth.frontend.gpu_device import GpuDevice
 from synth.frontend.reader import clang, expressions, facts, lvalues, memory
 from synth.frontend.reader.clang import Cursor
@@ -100,7 +100,7 @@ class GpuHost(GpuDevice):
 
     def call(self, reader: Reader, name: str, call: Cursor) -> Place | Value | None:
         if launch.configuration(call) is not None:
-            definition = clang.definition_of(call.referenced)
+            definition = clang.definition_of(_called(call))
             if definition is None:
                 raise reader.refuse(f"kernel '{name}' has no body here", call, "define it in this file")
             return launch.read(self, reader, definition, call)
@@ -108,7 +108,7 @@ class GpuHost(GpuDevice):
             grouped = cooperative.call(reader, self.launch, self.warp_size, name, call)
             return grouped if grouped is not None else GpuDevice.call(self, reader, name, call)
         api = self.language.api_name(name)
-        if api is not None and clang.definition_of(call.referenced) is None:
+        if api is not None and clang.definition_of(_called(call)) is None:
             return _runtime_call(self, reader, api, call)
         if name in _DROPPED_OUTPUT or "stream::" in name or name in ("operator<<", "ios::operator bool"):
             _note_once(reader, "output (printf, streams) is left out: it is no result of the entry", call)
@@ -120,7 +120,7 @@ class GpuHost(GpuDevice):
             return NoValue()
         if _measures(call):
             return self._measured(reader, call, "a time")
-        if name.startswith(("cu", "hip")) and clang.definition_of(call.referenced) is None:
+        if name.startswith(("cu", "hip")) and clang.definition_of(_called(call)) is None:
             raise reader.refuse(f"'{name}' is not supported", call, "see docs for the runtime functions that are read")
         found = self.heap.call(reader, name, call)
         return found if found is not None else GpuDevice.call(self, reader, name, call)
@@ -147,6 +147,12 @@ class GpuHost(GpuDevice):
         sym = Sym(what)
         self.unknown[sym] = what
         return Load(sym, (), type_)
+
+
+def _called(call: Cursor) -> Cursor:
+    callee = clang.callee_of(call)
+    assert callee is not None  # a call of something without a name is refused before
+    return callee
 
 
 def _note_once(reader: Reader, message: str, cursor: Cursor) -> None:
@@ -190,9 +196,7 @@ def _global_pointer(reader: Reader, declaration: Cursor) -> Place | None:
 
 def _measures(call: Cursor) -> bool:
     """A call of a clock: ``std::chrono`` functions, ``time``, ``clock``, ``gettimeofday``."""
-    callee = call.referenced
-    if callee is None:
-        return False
+    callee = _called(call)
     parents = {callee.semantic_parent.spelling}
     if callee.semantic_parent.semantic_parent is not None:
         parents.add(callee.semantic_parent.semantic_parent.spelling)
@@ -322,7 +326,7 @@ def _runtime_call(host: GpuHost, reader: Reader, api: str, call: Cursor) -> Valu
     handler = _CALLS.get(api)
     if handler is not None:
         return handler(host, reader, call, list(call.get_arguments()))
-    if _DROPPED_STATUS.fullmatch(api):
+    if _DROPPED_STATUS.fullmatch(api) or device_queries.read(reader, host.spec, host.unknown, api, call, list(call.get_arguments())):
         return SUCCESS
     if _IGNORED_STATUS.fullmatch(api):
         _note_once(reader, "streams and events are ignored: work runs in the order of the program", call)

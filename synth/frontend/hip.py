@@ -5,7 +5,7 @@ Sources: HIP Porting Guide; HIP Runtime API Reference; HIP Programming Guide, "W
 
 from __future__ import annotations
 
-from synth.frontend import gpu
+from synth.frontend import gpu, hip_device
 from synth.frontend.gpu_language import GpuLanguage
 from synth.frontend.hip_target import target_macros
 from synth.ir.dtypes import DType
@@ -24,6 +24,11 @@ HIP = GpuLanguage(
     arguments=_arguments,
     header="hip/hip_runtime.h",
     lane_mask=DType.U64,
+    calls={
+        "xpiler_readfirstlane": hip_device.read_first_lane,
+        "xpiler_check_swizzle": hip_device.check_swizzle,
+        "xpiler_check_dpp": hip_device.check_dpp,
+    },
     synonyms={
         "HostMalloc": "HostAlloc",
         "HostFree": "FreeHost",

@@ -47,12 +47,75 @@ def each(expression: str, target: str | None = None) -> np.ndarray:  # type: ign
         ("__popcll(__activemask())", [64] * 64, [32] * 64),
         ("__lane_id()", LANES, LANES % 32),
         ("__builtin_amdgcn_readfirstlane(t)", [0] * 64, [0] * 32 + [32] * 32),
+        ("__builtin_amdgcn_ds_swizzle(t, 0x041F)", LANES ^ 1, LANES ^ 1),
+        ("__builtin_amdgcn_ds_swizzle(t, 0x801B)", LANES // 4 * 4 + 3 - LANES % 4, LANES // 4 * 4 + 3 - LANES % 4),
         ("__builtin_amdgcn_ds_bpermute(4 * (t + 1), t)", (LANES + 1) % 64, LANES // 32 * 32 + (LANES + 1) % 32),
     ],
 )
 def test_wavefronts(expression: str, wide: object, narrow: object) -> None:
     assert np.array_equal(each(expression), np.array(wide, np.float32))
     assert np.array_equal(each(expression, "gfx1100"), np.array(narrow, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("control", "expected"),
+    [
+        (0xB1, LANES ^ 1),  # quad_perm:[1,0,3,2]
+        (0x102, np.where(LANES % 16 < 14, LANES + 2, -1)),  # row_shl:2
+        (0x111, np.where(LANES % 16 > 0, LANES - 1, -1)),  # row_shr:1
+        (0x128, LANES // 16 * 16 + (LANES + 8) % 16),  # row_ror:8
+        (0x130, np.where(LANES < 63, LANES + 1, -1)),  # wave_shl:1
+        (0x134, (LANES + 1) % 64),  # wave_rol:1
+        (0x138, LANES - 1),  # wave_shr:1
+        (0x13C, (LANES - 1) % 64),  # wave_ror:1
+        (0x140, LANES ^ 15),  # row_mirror
+        (0x141, LANES ^ 7),  # row_half_mirror
+        (0x142, LANES // 16 * 16 - 1),  # row_bcast:15
+        (0x143, np.where(LANES >= 32, 31, -1)),  # row_bcast:31
+    ],
+)
+def test_data_parallel_primitives(control: int, expected: object) -> None:
+    assert np.array_equal(each(f"__builtin_amdgcn_update_dpp(-1, t, {control}, 0xf, 0xf, false)"), np.array(expected, np.float32))
+    assert np.array_equal(
+        each(f"__builtin_amdgcn_update_dpp(-1, t, {control}, 0xf, 0xf, true)"), np.maximum(np.array(expected, np.float32), 0)
+    )
+
+
+def test_a_dpp_control_that_is_not_emulated() -> None:
+    text = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = __builtin_amdgcn_mov_dpp(threadIdx.x, 0x150, 15, 15, true); }"
+    assert done(text).status is Status.UNSUPPORTED and "this DPP control in line 2 is not emulated" in done(text).log
+
+
+VECTORS = """typedef float floatx4 __attribute__((ext_vector_type(4)));
+typedef __attribute__((__vector_size__(2 * sizeof(float)))) float floatx2;
+using halfx8 = _Float16 __attribute__((ext_vector_type(8)));
+template <class T> using four = T __attribute__((ext_vector_type(4)));
+"""
+
+
+def test_vector_types_of_clang_and_of_hip() -> None:
+    y = values(
+        VECTORS
+        + """__global__ void k(const float* x, float* y) {
+            int t = threadIdx.x;
+            floatx4 v = {1, 2, 3}, w = v * 2.0f + 1.0f;
+            v[3] = w.y; v.x += w[0]; w = -w;
+            floatx2 p = {1, 2}; p *= p;
+            halfx8 h = (halfx8)(_Float16)2; h[7] = 3;
+            four<int> n = {1, 2, 3, 4}; n = (n << 2) ^ 1;
+            float4 f = make_float4(1, 2, 3, 4), g = f * 2.0f - f / f; g += f;
+            y[t] = v.x + 10 * v.w + 100 * w.z + 1000 * p[1] + (float)h[6] + (float)h[7] + n.y + (g == g ? g.w : 0);
+        }"""
+    )
+    assert np.array_equal(y, np.full(64, (1 + 3) + 10 * 5 + 100 * -7 + 1000 * 4 + 2 + 3 + 9 + 11, np.float32))
+
+
+@pytest.mark.parametrize(
+    "declaration", ["float v __attribute__((ext_vector_type(4)));", "struct P { float v __attribute__((vector_size(16))); };"]
+)
+def test_a_vector_type_elsewhere_is_named(declaration: str) -> None:
+    found = done(f"__global__ void k(const float* x, float* y) {{ {declaration} y[threadIdx.x] = 0; }}")
+    assert found.status is Status.COMPILE_ERROR and "xp_a_vector_type_is_declared_by_typedef_or_using_only" in found.log
 
 
 def test_masks_have_64_bits() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devices.gpu_text import mask, rewrite
+from devices.gpu_text import rewrite
+from devices.text_edits import mask
 
 
 def body(text: str) -> str:

@@ -9,3 +9,4 @@
 #include "xp/simt.h"
 #include "xp/math.h"
 #include "xp/cuda_api.h"
+#include "xp/vectors.h"

@@ -7,7 +7,7 @@ import struct
 
 from synth.ir import builder
 from synth.ir.dtypes import DType, Type, Vec, scalar, with_scalar
-from synth.ir.grammar import COMPARE_OPS, Binary, Bitcast, Broadcast, Cast, Const, Expr, Lane, MakeVec, Unary
+from synth.ir.grammar import COMPARE_OPS, Binary, Bitcast, Broadcast, Cast, Const, Expr, Lane, MakeVec, Select, Unary
 
 
 def wrap(value: int, dtype: DType) -> int:
@@ -135,6 +135,25 @@ def with_lane(vector: Expr, index: int, value: Expr) -> Expr:
     """``vector`` with one lane replaced."""
     count = vector.type.lanes if isinstance(vector.type, Vec) else 1
     return MakeVec(tuple(value if i == index else lane(vector, i) for i in range(count)))
+
+
+def lane_at(vector: Expr, index: Expr) -> Expr:
+    """The lane that ``index`` chooses."""
+    count = vector.type.lanes if isinstance(vector.type, Vec) else 1
+    chosen = lane(vector, count - 1)
+    for i in reversed(range(count - 1)):
+        chosen = Select(binary("eq", index, _number(i, index)), lane(vector, i), chosen)
+    return chosen
+
+
+def with_lane_at(vector: Expr, index: Expr, value: Expr) -> Expr:
+    """``vector`` with the lane that ``index`` chooses replaced."""
+    count = vector.type.lanes if isinstance(vector.type, Vec) else 1
+    return MakeVec(tuple(Select(binary("eq", index, _number(i, index)), value, lane(vector, i)) for i in range(count)))
+
+
+def _number(value: int, like: Expr) -> Const:
+    return literal(value, scalar(like.type))
 
 
 def offset_sum(a: Expr, b: Expr) -> Expr:

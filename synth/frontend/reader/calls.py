@@ -23,7 +23,7 @@ def read_call(reader: Reader, cursor: Cursor) -> Value:
 
 def read_call_place(reader: Reader, cursor: Cursor) -> Place:
     """A call as a place (a reference that a function returns, or ``Fixed``)."""
-    callee = cursor.referenced
+    callee = clang.callee_of(cursor)
     if callee is None:
         raise reader.refuse(f"call of '{cursor.spelling or 'an expression'}'", cursor, "call a function by name")
     arguments = list(cursor.get_arguments())

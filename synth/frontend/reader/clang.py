@@ -282,6 +282,15 @@ def definition_of(function: Cursor) -> Cursor | None:
     return definition if definition is not None and body_of(definition) is not None else None
 
 
+def callee_of(call: Cursor) -> Cursor | None:
+    """What a call calls, as declared; also ``(f)(x)``, of which the binding does not tell."""
+    if call.referenced is not None:
+        return call.referenced
+    first = next(iter(operands(call)), None)
+    inner = None if first is None else strip(first)
+    return inner.referenced if inner is not None and inner.kind == CursorKind.DECL_REF_EXPR else None
+
+
 def body_of(function: Cursor) -> Cursor | None:
     for child in function.get_children():
         if child.kind == CursorKind.COMPOUND_STMT:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from clang.cindex import CursorKind
 
 from synth.errors import SourceError
-from synth.frontend.reader import calls, clang, initialisers, lvalues, memory, operators
+from synth.frontend.reader import calls, clang, initialisers, lvalues, memory, operators, swizzle
 from synth.frontend.reader.arithmetic import bitcast, convert, literal
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import ZERO, NoValue, PlacePointer, Pointer, RecordValue, Value
@@ -116,6 +116,8 @@ def constant(reader: Reader, cursor: Cursor) -> Const:
 
 
 def _unexposed(reader: Reader, cursor: Cursor) -> Value:
+    if swizzle.base_of(cursor) is not None:
+        return memory.load(reader, lvalues.read_place(reader, cursor), cursor)
     inner = clang.operands(cursor)
     if len(inner) == 1:
         return convert_value(reader, read_value(reader, inner[0]), reader.ctype(cursor), cursor)

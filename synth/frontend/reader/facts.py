@@ -16,6 +16,7 @@ from synth.frontend.reader.clang import (
     Unit,
     binary_operator,
     body_of,
+    callee_of,
     casts_lvalue,
     children,
     declaration_key,
@@ -252,7 +253,7 @@ class _Walk:
         self.visit(base)
 
     def call(self, cursor: Cursor) -> None:
-        callee = cursor.referenced
+        callee = callee_of(cursor)
         arguments = list(cursor.get_arguments())
         if callee is None:
             for child in cursor.get_children():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from clang.cindex import CursorKind, TypeKind
 
-from synth.frontend.reader import calls, clang, declarations, expressions, facts, memory, operators
-from synth.frontend.reader.arithmetic import literal
+from synth.frontend.reader import calls, clang, declarations, expressions, facts, memory, operators, swizzle
+from synth.frontend.reader.arithmetic import lane, literal
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import (
     PLACES,
+    AnyLane,
     ArrayPlace,
     Element,
     Fixed,
@@ -26,13 +27,16 @@ from synth.frontend.reader.places import (
 from synth.frontend.reader.reader import Reader
 from synth.frontend.reader.types import LANE_NAMES, CType, RecordType, describe
 from synth.ir.dtypes import DType, Vec
-from synth.ir.grammar import Const, Expr
+from synth.ir.grammar import Const, Expr, MakeVec
 
 
 def read_place(reader: Reader, cursor: Cursor) -> Place:
     """The place an expression denotes; a value that is none becomes a ``Fixed`` temporary."""
     kind = cursor.kind
     if kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        vector = swizzle.base_of(cursor)
+        if vector is not None:
+            return _lanes(reader, cursor, vector)
         inner = clang.operands(cursor)
         if len(inner) == 1 and _same_type(cursor, inner[0]):
             return read_place(reader, inner[0])
@@ -61,6 +65,19 @@ def read_place(reader: Reader, cursor: Cursor) -> Place:
     elif clang.casts_lvalue(cursor):
         return _cast_place(reader, cursor)
     return Fixed(expressions.read_value(reader, cursor), reader.ctype(cursor))
+
+
+def _lanes(reader: Reader, cursor: Cursor, vector: Cursor) -> Place:
+    """``v.x`` of an extended vector, or several lanes as a value."""
+    chosen = swizzle.lanes_of(reader, cursor)
+    if vector.type.get_canonical().kind == TypeKind.POINTER:
+        place = memory.dereference(reader, expressions.read_value(reader, vector), cursor)
+    else:
+        place = read_place(reader, vector)
+    if len(chosen) == 1:
+        return LanePlace(place, chosen[0])
+    value = memory.scalar_value(reader, memory.load(reader, place, cursor), cursor)
+    return Fixed(MakeVec(tuple(lane(value, i) for i in chosen)), reader.ctype(cursor))
 
 
 def _same_type(a: Cursor, b: Cursor) -> bool:
@@ -182,7 +199,7 @@ def _place_type(place: Place) -> CType | None:
             return type_
         case PointerVariable() | Settled() | Renamed():
             return place.type
-        case LanePlace():
+        case LanePlace() | AnyLane():
             return None
 
 
@@ -199,6 +216,8 @@ def stable(reader: Reader, place: Place) -> Place:
             return Memory(pinned)
         case LanePlace(base, i):
             return LanePlace(stable(reader, base), i)
+        case AnyLane(base, index):
+            return AnyLane(stable(reader, base), _now(reader, index))
         case Fixed(value, type_):
             return Fixed(reader.snapshot(value), type_)
         case _:

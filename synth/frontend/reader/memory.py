@@ -15,6 +15,7 @@ from synth.frontend.reader.arithmetic import binary, bitcast, convert, lane, lit
 from synth.frontend.reader.clang import Cursor
 from synth.frontend.reader.places import (
     ZERO,
+    AnyLane,
     ArrayPlace,
     ArrayValue,
     Buffer,
@@ -93,7 +94,7 @@ def address(reader: Reader, place: Place, cursor: Cursor) -> Value:
             return _lane_address(pointer, i)
         case Fixed(value, _) if isinstance(value, Pointer | PlacePointer | RecordValue):
             return PlacePointer(place)
-        case LanePlace():
+        case LanePlace() | AnyLane():
             raise reader.refuse("the address of a lane of a vector register", cursor, "copy the vector to an array first")
         case _:
             return PlacePointer(place)
@@ -160,6 +161,8 @@ def load(reader: Reader, place: Place, cursor: Cursor) -> Value:
         case LanePlace(base, i):
             vector = load(reader, base, cursor)
             return lane(scalar_value(reader, vector, cursor), i)
+        case AnyLane(base, index):
+            return arithmetic.lane_at(scalar_value(reader, load(reader, base, cursor), cursor), index)
         case RecordPlace(type_, fields):
             return RecordValue(type_, {name: _load_whole(reader, field, cursor) for name, field in fields.items()})
         case Fixed(value, _) | Settled(value, _):
@@ -210,14 +213,23 @@ def element(reader: Reader, place: Place, index: Expr, cursor: Cursor) -> Place:
         case Memory(pointer) if isinstance(pointer.pointee, Vec):
             decayed = view(pointer, pointer.pointee.dtype, pointer.const)
             return dereference(reader, advance(reader, decayed, index, cursor), cursor)
-        case Element() | Renamed() if isinstance(index, Const):
+        case Element() | Renamed() | Fixed() if _lane_count(place):
+            if not isinstance(index, Const):
+                return AnyLane(place, index)
+            if not 0 <= int(index.value) < _lane_count(place):
+                raise reader.refuse(f"lane {index.value} of a vector of {_lane_count(place)}", cursor, "use a lane that it has")
             return LanePlace(place, int(index.value))
         case Fixed(value, _) if isinstance(value, Pointer):
             return dereference(reader, advance(reader, value, index, cursor), cursor)
-        case Fixed(value, _) if isinstance(index, Const) and isinstance(value, Expr):
-            return LanePlace(place, int(index.value))
         case _:
             raise reader.refuse("this subscript", cursor, "index an array or a pointer")
+
+
+def _lane_count(place: Element | Renamed | Fixed) -> int:
+    """Lanes of a vector in a register; 0 for what is none."""
+    value = place.value if isinstance(place, Fixed) else None
+    type_ = value.type if isinstance(value, Expr) else place.type
+    return type_.lanes if isinstance(type_, Vec) else 0
 
 
 def dereference(reader: Reader, value: Value, cursor: Cursor) -> Place:
@@ -314,6 +326,9 @@ def store(reader: Reader, place: Place, value: Value, cursor: Cursor) -> None:
                 base.value = Broadcast(literal(0, base.type.dtype), base.type.lanes)  # lanes not set yet have no value in C
             vector = scalar_value(reader, load(reader, base, cursor), cursor)
             store(reader, base, with_lane(vector, i, scalar_value(reader, value, cursor)), cursor)
+        case AnyLane(base, index):
+            vector = scalar_value(reader, load(reader, base, cursor), cursor)
+            store(reader, base, arithmetic.with_lane_at(vector, index, scalar_value(reader, value, cursor)), cursor)
         case RecordPlace(type_, fields):
             if not isinstance(value, RecordValue):
                 raise reader.refuse(f"this assignment to '{type_.name}'", cursor)

@@ -102,6 +102,14 @@ class LanePlace:
 
 
 @dataclass(frozen=True, slots=True)
+class AnyLane:
+    """A lane of a vector place that ``index`` chooses when the program runs (``v[i]``)."""
+
+    base: Place
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class RecordPlace:
     """A record of separate places."""
 
@@ -149,7 +157,7 @@ class Renamed:
     value: Value | None = None
 
 
-Place = Element | Memory | ArrayPlace | LanePlace | RecordPlace | Fixed | Settled | PointerVariable | Renamed
-PLACES = (Element, Memory, ArrayPlace, LanePlace, RecordPlace, Fixed, Settled, PointerVariable, Renamed)
+Place = Element | Memory | ArrayPlace | LanePlace | AnyLane | RecordPlace | Fixed | Settled | PointerVariable | Renamed
+PLACES = (Element, Memory, ArrayPlace, LanePlace, AnyLane, RecordPlace, Fixed, Settled, PointerVariable, Renamed)
 
 ZERO = Const(0, DType.I64)

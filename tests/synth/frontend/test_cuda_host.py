@@ -285,7 +285,7 @@ extern "C" void f(float *p) {{ cudaMemset(p, {value}, 8); k<<<1, 1>>>(p); }}
         ("float *d = 0; if (n > 4) cudaMalloc(&d, 64); k<<<1, 1>>>(d);", 3, "outside the branch"),
         ("if (p[0] > 0) exit(1);", 3, "more than its scalar parameters"),
         ("k<<<1, (int)clock()>>>(p);", 3, "a time takes part"),
-        ("cudaDeviceProp q; cudaGetDeviceProperties(&q, 0);", 3, "cudaGetDeviceProperties"),
+        ("cudaFuncAttributes q; cudaFuncGetAttributes(&q, (const void *)k);", 3, "cudaFuncGetAttributes"),
     ],
 )
 def test_refusals_name_construct_and_line(cuda, body, line, what):

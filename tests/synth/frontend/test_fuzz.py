@@ -14,17 +14,19 @@ from synth.frontend import read
 from synth.source import LaunchShape, ReadOptions, Source
 
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())
+DIALECTS = {".cu": "cuda", ".hip": "hip"}
 LAUNCH = LaunchShape((2, 1, 1), (32, 1, 1), 256)
 PIECES = [
     *["<<<", ">>>", "{", "}", "(", ")", ";", "*", "&", "__global__", "0", "-1", "n", "x", "1.5f", "/", "%", "template <class T>", "#if 0"],
     *["\n#endif\n", "goto a;", "return", "static", "0x7fffffffffffffff", "\\", "'", '"', "/*", "//", "float4", "sizeof", "void", "\x00"],
+    *["hipLaunchKernelGGL(", "HIP_KERNEL_NAME(", "__ballot(1)", "__attribute__((ext_vector_type(4)))", "v.xy", "__builtin_amdgcn_"],
     *["\u00e9", "...", "[", "]", "::"],
 ]
 
 
 def attempt(text: str, name: str) -> None:
-    dialect = "cuda" if name.endswith(".cu") else "vnni"
-    for options in (ReadOptions(), ReadOptions(launch=LAUNCH)) if dialect == "cuda" else (ReadOptions(),):
+    dialect = DIALECTS.get(Path(name).suffix, "vnni")
+    for options in (ReadOptions(), ReadOptions(launch=LAUNCH)) if dialect != "vnni" else (ReadOptions(),):
         try:
             read(Source(text, dialect, name), options)
         except InternalError:
@@ -37,8 +39,8 @@ def attempt(text: str, name: str) -> None:
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda p: p.name)
 def test_samples_read_as_they_are(path):
     text = path.read_text()
-    if path.suffix == ".cu" and path.stem != "everything_in_main":
-        assert read(Source(text, "cuda", path.name), ReadOptions()).module.body
+    if path.suffix in DIALECTS and path.stem != "everything_in_main":
+        assert read(Source(text, DIALECTS[path.suffix], path.name), ReadOptions()).module.body
     attempt(text, path.name)
 
 

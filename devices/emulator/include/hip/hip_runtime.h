@@ -12,3 +12,5 @@
 #include "../xp/math.h"
 #include "../xp/hip_api.h"
 #include "../xp/hip_device.h"
+#include "../xp/hip_vectors.h"
+#include "../xp/vectors.h"

@@ -37,6 +37,43 @@ static inline int xp_readfirstlane(int value, int line) {
 #define __builtin_amdgcn_readfirstlane(value) xp_readfirstlane(value, __LINE__)
 static inline int xp_readlane(int value, int lane, int line) { return xp::together_value(xp::warp_shfl, value, lane, XP_WARP_SIZE, line); }
 #define __builtin_amdgcn_readlane(value, lane) xp_readlane(value, lane, __LINE__)
+static inline int xp_ds_swizzle(int value, int pattern, int line) {
+  int lane = static_cast<int>(__lane_id()), from;
+  if (pattern & 0x8000) {
+    if (pattern & 0x7f00) xp::unsupported("this pattern of ds_swizzle", line);
+    from = lane / 4 * 4 + ((pattern >> lane % 4 * 2) & 3);
+  } else {
+    int inside = lane % 32, keep = pattern & 31, set = pattern >> 5 & 31, flip = pattern >> 10 & 31;
+    from = lane / 32 * 32 + (((inside & keep) | set) ^ flip);
+  }
+  return xp::together_value(xp::warp_shfl, value, from, XP_WARP_SIZE, line);
+}
+#define __builtin_amdgcn_ds_swizzle(value, pattern) xp_ds_swizzle(value, pattern, __LINE__)
+// Data parallel primitives (DPP16): LLVM, "Syntax of AMDGPU Instruction Modifiers", dpp_ctrl; CDNA2 ISA, "Data Parallel Processing (DPP)".
+static inline int xp_update_dpp(int old, int value, int control, int rows, int banks, bool zero, int line) {
+  const int lane = static_cast<int>(__lane_id()), row = lane / 16, at = lane % 16, last = XP_WARP_SIZE - 1;
+  const bool wide = XP_WARP_SIZE == 64;
+  int from = -1;
+  if (control >= 0 && control < 0x100) from = lane - lane % 4 + (control >> lane % 4 * 2) % 4;  // quad_perm
+  else if (control > 0x100 && control < 0x110) from = at + (control - 0x100) > 15 ? -1 : lane + (control - 0x100);  // row_shl
+  else if (control > 0x110 && control < 0x120) from = at - (control - 0x110) < 0 ? -1 : lane - (control - 0x110);  // row_shr
+  else if (control > 0x120 && control < 0x130) from = row * 16 + (at + 16 - (control - 0x120)) % 16;  // row_ror
+  else if (control == 0x130 && wide) from = lane == last ? -1 : lane + 1;  // wave_shl
+  else if (control == 0x134 && wide) from = lane == last ? 0 : lane + 1;   // wave_rol
+  else if (control == 0x138 && wide) from = lane == 0 ? -1 : lane - 1;     // wave_shr
+  else if (control == 0x13c && wide) from = lane == 0 ? last : lane - 1;   // wave_ror
+  else if (control == 0x140) from = row * 16 + 15 - at;                    // row_mirror
+  else if (control == 0x141) from = lane / 8 * 8 + 7 - lane % 8;           // row_half_mirror
+  else if (control == 0x142 && wide) from = row == 0 ? -1 : row * 16 - 1;  // row_bcast:15
+  else if (control == 0x143 && wide) from = row < 2 ? -1 : 31;             // row_bcast:31
+  else xp::unsupported("this DPP control", line);
+  int moved = xp::together_value(xp::warp_shfl, value, from < 0 ? lane : from, XP_WARP_SIZE, line);
+  bool enabled = (rows >> row & 1) && (banks >> at / 4 & 1);
+  return !enabled ? old : from >= 0 ? moved : zero ? 0 : old;
+}
+#define __builtin_amdgcn_update_dpp(old, value, control, rows, banks, zero) xp_update_dpp(old, value, control, rows, banks, zero, __LINE__)
+// the lanes that nothing is moved to are undefined
+#define __builtin_amdgcn_mov_dpp(value, control, rows, banks, zero) xp_update_dpp(-1, value, control, rows, banks, zero, __LINE__)
 #define __builtin_amdgcn_wavefrontsize() static_cast<unsigned>(XP_WARP_SIZE)
 #define __builtin_amdgcn_s_barrier() __syncthreads()
 // Lanes run in lock step: what a wavefront's barrier orders is ordered already, and the emulator makes it a meeting point.

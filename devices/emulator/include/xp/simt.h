@@ -83,6 +83,7 @@ struct WarpCall {
 void warp(WarpCall* call);
 unsigned long active_lanes();
 bool in_kernel();
+[[noreturn]] void unsupported(const char* what, int line);
 bool opt_in_shared(unsigned long bytes);  // false: more than the device has
 
 template <class T>

@@ -31,10 +31,46 @@ inline void atomicAddNoRet(float *p, float value) { atomicAdd(p, value); }
 inline int xpiler_ds_bpermute(int address, int value) { return __shfl(value, (address >> 2) & (warpSize - 1)); }
 inline int xpiler_readlane(int value, int lane) { return __shfl(value, lane & (warpSize - 1)); }
 int xpiler_readfirstlane(int value);
+// refuse what has no meaning below, at the user's line
+void xpiler_check_swizzle(int pattern);
+void xpiler_check_dpp(int control);
+// DS_SWIZZLE_B32 in its two modes without rotation: permutations of quads (bit 15), or and, or and xor masks over 32 lanes
+template <int pattern> inline int xpiler_ds_swizzle(int value) {
+  const int lane = __lane_id();
+  if constexpr ((pattern & 0x8000) != 0) return __shfl(value, (lane & ~3) | (pattern >> (2 * (lane & 3)) & 3));
+  return __shfl(value, (lane & ~31) | ((((lane & 31) & (pattern & 31)) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31)));
+}
+// Data parallel primitives: the lane that lane `lane` reads by control `c`, -1 for none (a row has 16 lanes)
+template <int c> inline int xpiler_dpp_source(int lane) {
+  const int in_row = lane & 15, n = c & 15;
+  if constexpr (c <= 0xff) return (lane & ~3) | (c >> (2 * (lane & 3)) & 3);
+  else if constexpr (c <= 0x10f) return in_row + n < 16 ? lane + n : -1;
+  else if constexpr (c <= 0x11f) return in_row >= n ? lane - n : -1;
+  else if constexpr (c <= 0x12f) return (lane & ~15) | ((in_row - n) & 15);
+  else if constexpr (c == 0x130) return lane < 63 ? lane + 1 : -1;
+  else if constexpr (c == 0x134) return (lane + 1) & 63;
+  else if constexpr (c == 0x138) return lane - 1;
+  else if constexpr (c == 0x13c) return (lane - 1) & 63;
+  else if constexpr (c == 0x140) return lane ^ 15;
+  else if constexpr (c == 0x141) return lane ^ 7;
+  else if constexpr (c == 0x142) return (lane & ~15) - 1;
+  else return lane >= 32 ? 31 : -1;
+}
+// A lane whose row or bank is not enabled keeps `old`, and so does one without a source unless `zero` is set. `old` of mov_dpp is undefined.
+template <int c, int rows, int banks, bool zero> inline int xpiler_update_dpp(int old, int value) {
+  const int lane = __lane_id(), source = xpiler_dpp_source<c>(lane);
+  const int moved = __shfl(value, source < 0 ? lane : source);
+  if ((rows >> (lane >> 4) & 1) == 0 || (banks >> (lane >> 2 & 3) & 1) == 0) return old;
+  return source >= 0 ? moved : zero ? 0 : old;
+}
 #pragma clang force_cuda_host_device end
 #define __builtin_amdgcn_ds_bpermute(address, value) xpiler_ds_bpermute(address, value)
 #define __builtin_amdgcn_readlane(value, lane) xpiler_readlane(value, lane)
 #define __builtin_amdgcn_readfirstlane(value) xpiler_readfirstlane(value)
+#define __builtin_amdgcn_ds_swizzle(value, pattern) (xpiler_check_swizzle(pattern), xpiler_ds_swizzle<(pattern)>(value))
+#define __builtin_amdgcn_update_dpp(old, value, control, rows, banks, zero) \
+  (xpiler_check_dpp(control), xpiler_update_dpp<(control), (rows), (banks), (zero)>((old), (value)))
+#define __builtin_amdgcn_mov_dpp(value, control, rows, banks, zero) __builtin_amdgcn_update_dpp(value, value, control, rows, banks, zero)
 #define __builtin_amdgcn_wavefrontsize() ((unsigned int)warpSize)
 #define __builtin_amdgcn_s_barrier() __syncthreads()
 #define __builtin_amdgcn_fence(order, scope) ((void)0)

@@ -4,62 +4,62 @@
 #define XPILER_XPILER_HIP_VECTORS_H
 #include <vector_types.h>
 #define XP_BINARY_1(T, B, op) \
-  inline T operator op(T a, T b) { return T{(B)(a.x op b.x)}; } \
-  inline T operator op(T a, B b) { return T{(B)(a.x op b)}; } \
-  inline T operator op(B a, T b) { return T{(B)(a op b.x)}; } \
-  inline T &operator op##=(T &a, T b) { a = a op b; return a; } \
-  inline T &operator op##=(T &a, B b) { a = a op b; return a; }
+  template <int = 0> inline T operator op(T a, T b) { return T{(B)(a.x op b.x)}; } \
+  template <int = 0> inline T operator op(T a, B b) { return T{(B)(a.x op b)}; } \
+  template <int = 0> inline T operator op(B a, T b) { return T{(B)(a op b.x)}; } \
+  template <int = 0> inline T &operator op##=(T &a, T b) { a = a op b; return a; } \
+  template <int = 0> inline T &operator op##=(T &a, B b) { a = a op b; return a; }
 #define XP_OTHER_1(T, B) \
-  inline T operator-(T a) { return T{(B)(-a.x)}; } \
-  inline bool operator==(T a, T b) { return a.x == b.x; } \
-  inline bool operator!=(T a, T b) { return !(a.x == b.x); }
+  template <int = 0> inline T operator-(T a) { return T{(B)(-a.x)}; } \
+  template <int = 0> inline bool operator==(T a, T b) { return a.x == b.x; } \
+  template <int = 0> inline bool operator!=(T a, T b) { return !(a.x == b.x); }
 #define XP_BITS_1(T, B) \
-  inline T operator~(T a) { return T{(B)(~a.x)}; } \
+  template <int = 0> inline T operator~(T a) { return T{(B)(~a.x)}; } \
   XP_BINARY_1(T, B, %) XP_BINARY_1(T, B, &) XP_BINARY_1(T, B, |) XP_BINARY_1(T, B, ^) XP_BINARY_1(T, B, <<) XP_BINARY_1(T, B, >>)
 #define XP_FLOATS_1(T, B) XP_BINARY_1(T, B, +) XP_BINARY_1(T, B, -) XP_BINARY_1(T, B, *) XP_BINARY_1(T, B, /) XP_OTHER_1(T, B)
 #define XP_INTS_1(T, B) XP_FLOATS_1(T, B) XP_BITS_1(T, B)
 #define XP_BINARY_2(T, B, op) \
-  inline T operator op(T a, T b) { return T{(B)(a.x op b.x), (B)(a.y op b.y)}; } \
-  inline T operator op(T a, B b) { return T{(B)(a.x op b), (B)(a.y op b)}; } \
-  inline T operator op(B a, T b) { return T{(B)(a op b.x), (B)(a op b.y)}; } \
-  inline T &operator op##=(T &a, T b) { a = a op b; return a; } \
-  inline T &operator op##=(T &a, B b) { a = a op b; return a; }
+  template <int = 0> inline T operator op(T a, T b) { return T{(B)(a.x op b.x), (B)(a.y op b.y)}; } \
+  template <int = 0> inline T operator op(T a, B b) { return T{(B)(a.x op b), (B)(a.y op b)}; } \
+  template <int = 0> inline T operator op(B a, T b) { return T{(B)(a op b.x), (B)(a op b.y)}; } \
+  template <int = 0> inline T &operator op##=(T &a, T b) { a = a op b; return a; } \
+  template <int = 0> inline T &operator op##=(T &a, B b) { a = a op b; return a; }
 #define XP_OTHER_2(T, B) \
-  inline T operator-(T a) { return T{(B)(-a.x), (B)(-a.y)}; } \
-  inline bool operator==(T a, T b) { return a.x == b.x && a.y == b.y; } \
-  inline bool operator!=(T a, T b) { return !(a.x == b.x && a.y == b.y); }
+  template <int = 0> inline T operator-(T a) { return T{(B)(-a.x), (B)(-a.y)}; } \
+  template <int = 0> inline bool operator==(T a, T b) { return a.x == b.x && a.y == b.y; } \
+  template <int = 0> inline bool operator!=(T a, T b) { return !(a.x == b.x && a.y == b.y); }
 #define XP_BITS_2(T, B) \
-  inline T operator~(T a) { return T{(B)(~a.x), (B)(~a.y)}; } \
+  template <int = 0> inline T operator~(T a) { return T{(B)(~a.x), (B)(~a.y)}; } \
   XP_BINARY_2(T, B, %) XP_BINARY_2(T, B, &) XP_BINARY_2(T, B, |) XP_BINARY_2(T, B, ^) XP_BINARY_2(T, B, <<) XP_BINARY_2(T, B, >>)
 #define XP_FLOATS_2(T, B) XP_BINARY_2(T, B, +) XP_BINARY_2(T, B, -) XP_BINARY_2(T, B, *) XP_BINARY_2(T, B, /) XP_OTHER_2(T, B)
 #define XP_INTS_2(T, B) XP_FLOATS_2(T, B) XP_BITS_2(T, B)
 #define XP_BINARY_3(T, B, op) \
-  inline T operator op(T a, T b) { return T{(B)(a.x op b.x), (B)(a.y op b.y), (B)(a.z op b.z)}; } \
-  inline T operator op(T a, B b) { return T{(B)(a.x op b), (B)(a.y op b), (B)(a.z op b)}; } \
-  inline T operator op(B a, T b) { return T{(B)(a op b.x), (B)(a op b.y), (B)(a op b.z)}; } \
-  inline T &operator op##=(T &a, T b) { a = a op b; return a; } \
-  inline T &operator op##=(T &a, B b) { a = a op b; return a; }
+  template <int = 0> inline T operator op(T a, T b) { return T{(B)(a.x op b.x), (B)(a.y op b.y), (B)(a.z op b.z)}; } \
+  template <int = 0> inline T operator op(T a, B b) { return T{(B)(a.x op b), (B)(a.y op b), (B)(a.z op b)}; } \
+  template <int = 0> inline T operator op(B a, T b) { return T{(B)(a op b.x), (B)(a op b.y), (B)(a op b.z)}; } \
+  template <int = 0> inline T &operator op##=(T &a, T b) { a = a op b; return a; } \
+  template <int = 0> inline T &operator op##=(T &a, B b) { a = a op b; return a; }
 #define XP_OTHER_3(T, B) \
-  inline T operator-(T a) { return T{(B)(-a.x), (B)(-a.y), (B)(-a.z)}; } \
-  inline bool operator==(T a, T b) { return a.x == b.x && a.y == b.y && a.z == b.z; } \
-  inline bool operator!=(T a, T b) { return !(a.x == b.x && a.y == b.y && a.z == b.z); }
+  template <int = 0> inline T operator-(T a) { return T{(B)(-a.x), (B)(-a.y), (B)(-a.z)}; } \
+  template <int = 0> inline bool operator==(T a, T b) { return a.x == b.x && a.y == b.y && a.z == b.z; } \
+  template <int = 0> inline bool operator!=(T a, T b) { return !(a.x == b.x && a.y == b.y && a.z == b.z); }
 #define XP_BITS_3(T, B) \
-  inline T operator~(T a) { return T{(B)(~a.x), (B)(~a.y), (B)(~a.z)}; } \
+  template <int = 0> inline T operator~(T a) { return T{(B)(~a.x), (B)(~a.y), (B)(~a.z)}; } \
   XP_BINARY_3(T, B, %) XP_BINARY_3(T, B, &) XP_BINARY_3(T, B, |) XP_BINARY_3(T, B, ^) XP_BINARY_3(T, B, <<) XP_BINARY_3(T, B, >>)
 #define XP_FLOATS_3(T, B) XP_BINARY_3(T, B, +) XP_BINARY_3(T, B, -) XP_BINARY_3(T, B, *) XP_BINARY_3(T, B, /) XP_OTHER_3(T, B)
 #define XP_INTS_3(T, B) XP_FLOATS_3(T, B) XP_BITS_3(T, B)
 #define XP_BINARY_4(T, B, op) \
-  inline T operator op(T a, T b) { return T{(B)(a.x op b.x), (B)(a.y op b.y), (B)(a.z op b.z), (B)(a.w op b.w)}; } \
-  inline T operator op(T a, B b) { return T{(B)(a.x op b), (B)(a.y op b), (B)(a.z op b), (B)(a.w op b)}; } \
-  inline T operator op(B a, T b) { return T{(B)(a op b.x), (B)(a op b.y), (B)(a op b.z), (B)(a op b.w)}; } \
-  inline T &operator op##=(T &a, T b) { a = a op b; return a; } \
-  inline T &operator op##=(T &a, B b) { a = a op b; return a; }
+  template <int = 0> inline T operator op(T a, T b) { return T{(B)(a.x op b.x), (B)(a.y op b.y), (B)(a.z op b.z), (B)(a.w op b.w)}; } \
+  template <int = 0> inline T operator op(T a, B b) { return T{(B)(a.x op b), (B)(a.y op b), (B)(a.z op b), (B)(a.w op b)}; } \
+  template <int = 0> inline T operator op(B a, T b) { return T{(B)(a op b.x), (B)(a op b.y), (B)(a op b.z), (B)(a op b.w)}; } \
+  template <int = 0> inline T &operator op##=(T &a, T b) { a = a op b; return a; } \
+  template <int = 0> inline T &operator op##=(T &a, B b) { a = a op b; return a; }
 #define XP_OTHER_4(T, B) \
-  inline T operator-(T a) { return T{(B)(-a.x), (B)(-a.y), (B)(-a.z), (B)(-a.w)}; } \
-  inline bool operator==(T a, T b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; } \
-  inline bool operator!=(T a, T b) { return !(a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w); }
+  template <int = 0> inline T operator-(T a) { return T{(B)(-a.x), (B)(-a.y), (B)(-a.z), (B)(-a.w)}; } \
+  template <int = 0> inline bool operator==(T a, T b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; } \
+  template <int = 0> inline bool operator!=(T a, T b) { return !(a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w); }
 #define XP_BITS_4(T, B) \
-  inline T operator~(T a) { return T{(B)(~a.x), (B)(~a.y), (B)(~a.z), (B)(~a.w)}; } \
+  template <int = 0> inline T operator~(T a) { return T{(B)(~a.x), (B)(~a.y), (B)(~a.z), (B)(~a.w)}; } \
   XP_BINARY_4(T, B, %) XP_BINARY_4(T, B, &) XP_BINARY_4(T, B, |) XP_BINARY_4(T, B, ^) XP_BINARY_4(T, B, <<) XP_BINARY_4(T, B, >>)
 #define XP_FLOATS_4(T, B) XP_BINARY_4(T, B, +) XP_BINARY_4(T, B, -) XP_BINARY_4(T, B, *) XP_BINARY_4(T, B, /) XP_OTHER_4(T, B)
 #define XP_INTS_4(T, B) XP_FLOATS_4(T, B) XP_BITS_4(T, B)
