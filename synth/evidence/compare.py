@@ -26,8 +26,15 @@ class Comparison:
     first: int | None = None
 
 
-def compare(reference: dict[str, Array], candidate: dict[str, Array], case: TestCase, tolerances: dict[str, Tolerance]) -> Comparison:
-    """Whether all buffers agree. Inputs must be untouched in the way the reference left them; outputs agree within their tolerance.
+def compare(
+    reference: dict[str, Array],
+    candidate: dict[str, Array],
+    case: TestCase,
+    tolerances: dict[str, Tolerance],
+    slack: dict[str, Array] | None = None,
+) -> Comparison:
+    """Whether all buffers agree. Inputs must be untouched in the way the reference left them; outputs agree within their tolerance, and
+    within ``slack`` on top of it (see ``synth.evidence.conditioning``).
 
     Where the reference holds NaN the candidate must too, and equal infinities agree. What the reference never wrote of an output the
     candidate may not write either; what it copied out of memory that was never written (all bits set) is free.
@@ -39,14 +46,14 @@ def compare(reference: dict[str, Array], candidate: dict[str, Array], case: Test
         a, b = reference[arg.name], candidate[arg.name]
         if a.shape != b.shape:
             return Comparison(False, f"buffer '{arg.name}' has {b.size} elements instead of {a.size}", errors, arg.name)
-        wrong, errors[arg.name] = differences(a, b, arg, tolerances.get(arg.name))
+        wrong, errors[arg.name] = differences(a, b, arg, tolerances.get(arg.name), (slack or {}).get(arg.name))
         if wrong.any():
             first = int(np.argmax(wrong))
             return Comparison(False, _words(arg, a, b, wrong, first), errors, arg.name, first)
     return Comparison(True, "", errors)
 
 
-def differences(a: Array, b: Array, arg: BufferArg, tolerance: Tolerance | None) -> tuple[Array, float]:
+def differences(a: Array, b: Array, arg: BufferArg, tolerance: Tolerance | None, slack: Array | None = None) -> tuple[Array, float]:
     """Which elements of one buffer differ by more than their tolerance (None: at all), and the worst error. Equal shapes."""
     if a.tobytes() == b.tobytes():
         return np.zeros(a.shape, bool), 0.0
@@ -57,7 +64,8 @@ def differences(a: Array, b: Array, arg: BufferArg, tolerance: Tolerance | None)
     # Neither takes part in the scale of the output: the poison is a huge number.
     defined = ~(unwritten | free)
     wrong = np.zeros(a.shape, bool)
-    wrong[defined], error = _close(as_float(a[defined], arg.dtype), as_float(b[defined], arg.dtype), tolerance)
+    more = np.zeros(int(defined.sum())) if slack is None else slack[defined]
+    wrong[defined], error = _close(as_float(a[defined], arg.dtype), as_float(b[defined], arg.dtype), tolerance, more)
     if unwritten.any():
         wrong[unwritten] = ~_filled(b, POISON)[unwritten]
     return wrong, error
@@ -95,7 +103,7 @@ def _exact(a: Array, b: Array) -> tuple[Array, float]:
     return wrong, float(wrong.any())
 
 
-def _close(a: Array, b: Array, tolerance: Tolerance) -> tuple[Array, float]:
+def _close(a: Array, b: Array, tolerance: Tolerance, slack: Array) -> tuple[Array, float]:
     nan_a, nan_b = np.isnan(a), np.isnan(b)
     infinite = np.isinf(a) | np.isinf(b)
     finite = ~(nan_a | nan_b | infinite)
@@ -104,6 +112,6 @@ def _close(a: Array, b: Array, tolerance: Tolerance) -> tuple[Array, float]:
     difference, allowed = np.zeros_like(a), np.zeros_like(a)
     difference[finite] = np.abs(a[finite] - b[finite])
     allowed[finite] = np.abs(a[finite]) + scale
-    wrong |= difference > tolerance.relative * allowed
+    wrong |= difference > tolerance.relative * allowed + slack
     relative = difference[finite] / np.maximum(allowed[finite], np.finfo(np.float64).tiny)
     return wrong, float(relative.max(initial=0.0))
