@@ -29,7 +29,7 @@ from synth.evidence.levels import Evidence, Finding, Level, Outcome
 from synth.evidence.tolerance import tolerances
 from synth.evidence.vectors import synthesise
 from synth.ir import verifier
-from synth.ir.grammar import Module
+from synth.ir.grammar import Module, Space
 from synth.lowering.report import structure
 from synth.lowering.sizes import complete_sizes
 from synth.lowering.targets import target_of
@@ -245,10 +245,19 @@ class _Job:
             self.options.evidence,
             tuple(map(print_step, chosen.trace)),
             self.clock.stop(),
-            (*self.read.diagnostics, *self.notes, *((extra,) if extra else ())),
+            (*self.read.diagnostics, *self.notes, *_pointers_moved(self.module, chosen.module), *((extra,) if extra else ())),
             structure(chosen.module).to_json(),
             tuning,
         )
+
+
+def _pointers_moved(source: Module, result: Module) -> tuple[Diagnostic, ...]:
+    """A note where a bare kernel took device pointers and a result with launches takes host pointers."""
+    if result.dialect not in ("cuda", "hip") or not any(p.space is Space.GLOBAL for p in source.params):
+        return ()
+    if any(p.space is Space.GLOBAL for p in result.params):
+        return ()
+    return (Diagnostic("note", "the launches were bound anew: the result takes pointers to host memory and copies"),)
 
 
 def l1_finding(oracle: Oracle, evaluation: Evaluation | None) -> Finding:

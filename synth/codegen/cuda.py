@@ -17,6 +17,7 @@ CUDA = GpuDialect(
     half_vectors={DType.F16: ("__half2", "__halves2half2"), DType.BF16: ("__nv_bfloat162", "__halves2bfloat162")},
     shuffle="__{op}_sync({mask}, {args})",
     has_masks=True,
+    moves_halves=True,
     warp_sync=("__syncwarp();",),
     masked_sync=("__syncwarp({mask});",),
     symbol="{name}",

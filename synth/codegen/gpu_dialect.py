@@ -16,8 +16,9 @@ from synth.spec import DeviceSpec
 class GpuDialect:
     """``prefix`` of the runtime API's names; ``half_headers`` are included where their type is used, ``half_vectors`` are the type of two
     and what makes it. ``shuffle`` spells a shuffle: ``{op}`` is the function, ``{mask}`` the mask of lanes, ``{args}`` the other
-    arguments; without ``has_masks`` votes are made from ballots. ``warp_sync`` are the lines of a barrier of a warp, ``masked_sync`` of one
-    of the lanes in ``{mask}``. ``symbol`` names a constant in the API's calls."""
+    arguments; without ``has_masks`` votes are made from ballots, without ``moves_halves`` half types are shuffled as bits. ``warp_sync``
+    are the lines of a barrier of a warp, ``masked_sync`` of one of the lanes in ``{mask}``. ``symbol`` names a constant in the API's
+    calls."""
 
     name: str
     title: str
@@ -30,6 +31,7 @@ class GpuDialect:
     half_vectors: dict[DType, tuple[str, str]]
     shuffle: str
     has_masks: bool
+    moves_halves: bool
     warp_sync: tuple[str, ...]
     masked_sync: tuple[str, ...]
     symbol: str

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from synth.codegen.base import element_bytes
 from synth.codegen.expressions import PRECEDENCE
-from synth.codegen.gpu_values import GpuValues, mask_constant
+from synth.codegen.gpu_values import HALVES, GpuValues, mask_constant
 from synth.codegen.names import identifiers
 from synth.errors import UnsupportedError
 from synth.ir.builder import int_value, is_const
@@ -23,6 +23,7 @@ from synth.ir.grammar import (
     Alloc,
     Axis,
     Binary,
+    Bitcast,
     Body,
     Call,
     Cast,
@@ -319,6 +320,9 @@ class KernelEmitter(GpuValues):
     def shuffle(self, op: str, mask: Expr, value: Expr, lane: Expr, width: Expr) -> str:
         if isinstance(value.type, Vec):
             raise UnsupportedError("a shuffle of a vector cannot be printed")
+        if value.type in HALVES and not self.dialect.moves_halves:
+            bits = self.shuffle(op, mask, Bitcast(value, DType.U16), lane, width)
+            return f"{self.bitcast_helper(DType.U16, value.type)}({bits})"
         narrow = _SHUFFLED.get(value.type)
         moved = value if narrow is None else Cast(value, narrow)
         parts = [self.expr(moved), self.expr(lane)]

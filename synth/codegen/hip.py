@@ -23,6 +23,7 @@ HIP = GpuDialect(
     half_vectors={DType.F16: ("__half2", "__halves2half2"), DType.BF16: ("__hip_bfloat162", "__halves2bfloat162")},
     shuffle="__{op}({args})",
     has_masks=False,
+    moves_halves=False,
     warp_sync=_SYNC,
     masked_sync=_SYNC,
     symbol="HIP_SYMBOL({name})",

@@ -67,6 +67,25 @@ VOTES = launched(
     grid="1u32",
 )
 
+
+def half(type_: str) -> str:
+    """A half type: computed in float and rounded once, moved between lanes, as bits."""
+    return launched(
+        body=f"""let i = tx:u32
+            let h = ((d_x[i:u32]:{type_} * d_x[i:u32]:{type_}) + 0.5{type_})
+            alloc t: {type_}[] local
+            call warp.shfl_xor(&t[]; 4294967295u32, h:{type_}, 1i32, 32i32)
+            let m = max((t[]:{type_} - 1.0{type_}), -(h:{type_}))
+            let bits = cast<i32>(bitcast<u16>(h:{type_}))
+            d_y[i:u32] = ((cast<f32>(t[]:{type_}) + cast<f32>(m:{type_})) + cast<f32>((bits:i32 & 7i32)))""",
+        params=f"x: {type_}[64i64] host in const, y: f32[64i64] host out",
+        buffers=f"  alloc d_x: {type_}[64i64] global\n  alloc d_y: f32[64i64] global",
+        before="  call host.copy(&d_x[0i64] of [64i64]; &x[0i64] of [64i64])",
+        after="  call host.copy(&y[0i64] of [64i64]; &d_y[0i64] of [64i64])",
+        grid="1u32",
+    )
+
+
 # vectors, a constant array, a table of a thread, bits of floats, minima of integers, a status
 MIXED = module(
     "mixed",

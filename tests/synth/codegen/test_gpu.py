@@ -20,9 +20,25 @@ from synth.source import ReadOptions, Source
 from synth.spec import SPECS
 from tests.synth.codegen import gpu_programs
 
-PROGRAMS = {"sum": gpu_programs.SUM, "votes": gpu_programs.VOTES, "mixed": gpu_programs.MIXED, "dynamic": gpu_programs.DYNAMIC}
+PROGRAMS = {
+    "half": gpu_programs.half("f16"),
+    "bfloat": gpu_programs.half("bf16"),
+    "sum": gpu_programs.SUM,
+    "votes": gpu_programs.VOTES,
+    "mixed": gpu_programs.MIXED,
+    "dynamic": gpu_programs.DYNAMIC,
+}
 TARGETS = {"cuda": SPECS["sm_80"], "hip": SPECS["gfx90a"]}
-SCALARS = {"sum": {"n": 250}, "votes": {}, "mixed": {}, "dynamic": {"n": 24}}
+SCALARS = {"half": {}, "bfloat": {}, "sum": {"n": 250}, "votes": {}, "mixed": {}, "dynamic": {"n": 24}}
+
+
+SIZES = {
+    "half": {"x": 64, "y": 64},
+    "sum": {"x": 250, "y": 4},
+    "votes": {"x": 64, "y": 64},
+    "mixed": {"x": 256, "w": 4, "y": 256},
+    "dynamic": {"x": 48, "y": 48},
+}
 
 
 def lowered(name, dialect):
@@ -37,9 +53,7 @@ def lowered(name, dialect):
 def arguments(module, name):
     rng = np.random.default_rng(11)
     given = dict(SCALARS[name])
-    sizes = {"sum": {"x": 250, "y": 4}, "votes": {"x": 64, "y": 64}, "mixed": {"x": 256, "w": 4, "y": 256}, "dynamic": {"x": 48, "y": 48}}[
-        name
-    ]
+    sizes = SIZES[name]
     for p in module.params:
         if p.is_buffer:
             values = rng.integers(0, 100, sizes[p.sym.name])
@@ -59,8 +73,10 @@ def test_golden(name, dialect, golden):
     golden(f"{name}.{'cu' if dialect == 'cuda' else 'hip'}", lowered(name, dialect)[2])
 
 
-@pytest.mark.parametrize("dialect", TARGETS)
-@pytest.mark.parametrize("name", PROGRAMS)
+RUN = [(name, dialect) for name in SIZES for dialect in TARGETS if (name, dialect) != ("half", "hip")]
+
+
+@pytest.mark.parametrize(("name", "dialect"), RUN)
 def test_the_printed_text_computes_what_the_interpreter_says(name, dialect):
     module, final, text = lowered(name, dialect)
     given = arguments(module, name)
