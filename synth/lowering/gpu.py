@@ -30,13 +30,13 @@ def front(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
 
 
 def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
-    """Launches are kept where the device can run them; everything else is bound to launches. Raises UnsupportedError with the reasons."""
+    """Launches are kept where the device can run them, on more than one thread if they can; everything else is bound to launches. Raises UnsupportedError with the reasons."""
     lowering = Lowering(module, spec)
     if has_launches(module):
         lowering.everywhere("retarget")
         kept = (lowering.module.dialect, lowering.module.warp_size) == (spec.dialect, spec.warp_size)
-        if kept:
-            return _not_serial(module, lowering)
+        if kept and not (structure(lowering.module).is_serial and parallel_loop(module)):
+            return lowering.module, lowering.trace
     refusal = lowering.refusal
     try:
         bound, trace = bind_to_gpu(module, spec)
