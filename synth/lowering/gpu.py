@@ -30,7 +30,8 @@ def front(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
 
 
 def default_lowering(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
-    """Launches are kept where the device can run them, on more than one thread if they can; everything else is bound to launches. Raises UnsupportedError with the reasons."""
+    """Launches are kept where the device can run them, on more than one thread if they can; everything else is bound to launches. Raises
+    UnsupportedError with the reasons."""
     lowering = Lowering(module, spec)
     if has_launches(module):
         lowering.everywhere("retarget")
