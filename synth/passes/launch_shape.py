@@ -58,6 +58,7 @@ class AxisPlan:
     total: Expr = field(default_factory=lambda: const(1, DType.I64))
     kind: DType = U32  # of the arithmetic on g
     strided: bool = False
+    tiles: Expr = field(default_factory=lambda: const(1, DType.I64))  # how many blocks there would be without a limit
     blocks: Expr = field(default_factory=lambda: const(1, U32))
     block: Sym = field(default_factory=lambda: Sym("bx"))
     thread: Sym = field(default_factory=lambda: Sym("tx"))
@@ -76,14 +77,13 @@ class AxisPlan:
         plan.strided = most is None or most > limit * threads
         narrow = most is not None and most + threads <= U32.max_int and not plan.strided
         plan.kind = U32 if narrow else DType.I64
+        wide = DType.I64
         if literal is not None:
-            plan.total = const(literal, DType.I64)
+            plan.total, plan.tiles = const(literal, wide), const(-(-literal // threads), wide)
             plan.blocks = const(min(-(-literal // threads), limit), U32)
         else:
-            rounded = (
-                Binary("div", add(plan.total, const(threads - 1, DType.I64)), const(threads, DType.I64)) if threads > 1 else plan.total
-            )
-            plan.blocks = cast(Binary("min", rounded, const(limit, DType.I64)) if plan.strided else rounded, U32)
+            plan.tiles = Binary("div", add(plan.total, const(threads - 1, wide)), const(threads, wide)) if threads > 1 else plan.total
+            plan.blocks = cast(Binary("min", plan.tiles, const(limit, wide)) if plan.strided else plan.tiles, U32)
         return plan
 
     # ------------------------------------------------------------------------------------------------------- the host
@@ -104,17 +104,21 @@ class AxisPlan:
         g = Sym(f"g{self.letter}")
         name, total = Var(g, self.kind), cast(self.total, self.kind)
         values = self._values(name)
-        if self.strided:
-            stride = mul(cast(grid, self.kind), const(self.threads, self.kind))
-            return (For(g, self.kind, self._first(), total, stride, (*values, *inner)),)
-        let = Let(g, self._first())
+        # In strides of the grid, all threads of a block go through the same blocks: they may meet on the way.
+        tile = Sym(f"{self.letter}.block") if self.strided else self.block
+        let = Let(g, self._number(Var(tile, self.kind if self.strided else U32)))
         whole = int_value(self.total)
         if self.threads == 1 or (whole is not None and whole % self.threads == 0):
-            return (let, *values, *inner)
-        return (let, If(Binary("lt", name, total), (*values, *inner)))
+            body: Body = (let, *values, *inner)
+        else:
+            body = (let, If(Binary("lt", name, total), (*values, *inner)))
+        if not self.strided:
+            return body
+        first, step = cast(Var(self.block, U32), self.kind), cast(grid, self.kind)
+        return (For(tile, self.kind, first, cast(self.tiles, self.kind), step, body),)
 
-    def _first(self) -> Expr:
-        block, thread = cast(Var(self.block, U32), self.kind), cast(Var(self.thread, U32), self.kind)
+    def _number(self, number: Var) -> Expr:
+        block, thread = cast(number, self.kind), cast(Var(self.thread, U32), self.kind)
         if self.threads == 1:
             return block
         return add(mul(block, const(self.threads, self.kind)), thread)
