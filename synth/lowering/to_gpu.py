@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from synth.analysis.dependence import independent_iterations
 from synth.ir.grammar import Alloc, For, Launch, Module, Stmt
-from synth.ir.traversal import bodies, site_names, walk, written_buffers
+from synth.ir.traversal import bodies, find_loop, site_names, walk, written_buffers
 from synth.lowering.cost import trips
 from synth.lowering.grid import choose, crew_size
 from synth.lowering.steps import Lowering
 from synth.lowering.vnni import RAISES, front
 from synth.passes.block_bind import BlockBind, shareable
+from synth.passes.cache import Cache
 from synth.passes.nest import candidates
 from synth.passes.spill import Spill
 from synth.passes.trace import Trace
 from synth.spec import DeviceSpec
+
+SHORTEST = 4  # iterations of a loop that is worth staging
 
 
 def bind_to_gpu(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
@@ -36,9 +39,28 @@ def bind_to_gpu(module: Module, spec: DeviceSpec) -> tuple[Module, Trace]:
     lowering.everywhere("result_buffer")
     _bind_all(lowering)
     _bind_rest(lowering)
+    _stage(lowering)
     lowering.everywhere("device_buffers")
     lowering.everywhere("simplify")
     return lowering.module, lowering.trace
+
+
+def _stage(lowering: Lowering) -> None:
+    """Loops of kernels whose arrays threads share are staged through shared memory, outer loops and larger tiles first."""
+    done: set[str] = set()
+    while True:
+        steps = [s for s in Cache.space(lowering.module, lowering.spec) if s.loop not in done]
+        if not steps:
+            return
+        loop = find_loop(lowering.module, steps[0].loop)
+        long = loop is not None and trips(loop, lowering.module) >= SHORTEST
+        done.add(steps[0].loop)
+        if long:
+            mine = sorted((s for s in steps if s.loop == steps[0].loop), key=lambda s: -s.factor)
+            if any(lowering.attempt(s) for s in mine) and loop is not None:
+                names = site_names(lowering.module)
+                inside = next((s for s in walk(lowering.module.body) if isinstance(s, For) and s.sym == loop.sym), None)
+                done |= {names[s.sym] for s in walk((inside,)) if isinstance(s, For)} if inside is not None else set()
 
 
 def _bind_all(lowering: Lowering) -> None:

@@ -16,7 +16,7 @@ _PASSES: dict[str, str] = {
     "loop_reorder": "loop_reorder:LoopReorder",
     "loop_expansion": "loop_expansion:LoopExpansion",
     "loop_contraction": "loop_contraction:LoopContraction",
-    "cache": "unavailable:Cache",
+    "cache": "cache:Cache",
     "pipeline": "unavailable:Pipeline",
     "tensorize": "unavailable:Tensorize",
     "detensorize": "unavailable:Detensorize",

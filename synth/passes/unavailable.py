@@ -31,14 +31,6 @@ class _Unavailable:
 
 
 @dataclass(frozen=True, slots=True)
-class Cache(_Unavailable):
-    """Stages a region of a buffer in a nearer memory space (refused: no target with such spaces yet)."""
-
-    name: ClassVar[str] = "cache"
-    why: ClassVar[str] = "no target with software-managed memory is generated"
-
-
-@dataclass(frozen=True, slots=True)
 class Pipeline(_Unavailable):
     """Overlaps copies with computation by double buffering (refused: no target with asynchronous copies yet)."""
 

@@ -24,7 +24,7 @@ def test_the_eleven_passes_of_the_paper_are_registered() -> None:
     assert all(get(name).name == name for name in names())
 
 
-@pytest.mark.parametrize("name", ["cache", "pipeline", "tensorize", "detensorize"])
+@pytest.mark.parametrize("name", ["pipeline", "tensorize", "detensorize"])
 def test_passes_without_a_target_propose_nothing_and_say_why(name: str) -> None:
     m = module(COPY)
     assert get(name).space(m, SPEC) == ()
