@@ -207,3 +207,19 @@ def test_the_name_of_a_library_function_in_a_launch_macro() -> None:
     text = text.replace("k<<<1, 64, 0>>>(dx, dy)", "hipLaunchKernelGGL(exp, 1, 64, 0, 0, dx, dy)")
     (found,) = run(find_device("hip", prefer="emulated"), text, "hip")
     assert found.status is Status.OK and np.array_equal(found.outputs["y"], X + 1), found.log
+
+
+def test_half_precision_and_groups() -> None:
+    y = values(
+        """#include <hip/hip_fp16.h>
+        #include <hip/hip_cooperative_groups.h>
+        namespace cg = cooperative_groups;
+        __global__ void k(const float* x, float* y) {
+            auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+            __half h = __float2half(x[threadIdx.x]);
+            float sum = __half2float(__hadd(h, h));
+            for (int d = tile.size() / 2; d > 0; d /= 2) sum += tile.shfl_down(sum, d);
+            y[threadIdx.x] = tile.shfl(sum, 0) + (float)(tile.ballot(threadIdx.x == 63) >> 63);
+        }"""
+    )
+    assert np.array_equal(y, np.full(64, 2 * 2016 + 1, np.float32))

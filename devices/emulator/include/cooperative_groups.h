@@ -1,7 +1,7 @@
 // Cooperative groups of CUDA: the block, tiles of a warp, and what kernels do with them. Source: CUDA C++ Programming Guide, "Cooperative Groups".
 // A grid-wide barrier is not emulated: blocks run one after the other.
 #pragma once
-#include "cuda_runtime.h"
+#include "xp/gpu_runtime.h"
 
 namespace cooperative_groups {
 namespace xp_detail {
@@ -39,8 +39,8 @@ struct thread_block_tile {
   template <class T> static T shfl_xor(T v, unsigned lanes, XP_LINE) { return ::xp::warp_value(::xp::warp_shfl_xor, mask(), v, static_cast<int>(lanes), n, xp_line); }
   static int any(int p, XP_LINE) { return ::xp::warp_value(::xp::warp_any, mask(), p != 0, 0, 0, xp_line); }
   static int all(int p, XP_LINE) { return ::xp::warp_value(::xp::warp_all, mask(), p != 0, 0, 0, xp_line); }
-  static unsigned ballot(int p, XP_LINE) {
-    return static_cast<unsigned>(::xp::warp_value(::xp::warp_ballot, mask(), static_cast<unsigned long>(p != 0), 0, 0, xp_line) >> first());
+  static XP_LANE_MASK ballot(int p, XP_LINE) {
+    return static_cast<XP_LANE_MASK>(::xp::warp_value(::xp::warp_ballot, mask(), static_cast<unsigned long>(p != 0), 0, 0, xp_line) >> first());
   }
 };
 template <unsigned n, class G> inline thread_block_tile<n, G> tiled_partition(const G&) { return {}; }

@@ -1,7 +1,7 @@
 // Half precision of CUDA: storage of 16 bits, arithmetic in float rounded once to half, as the hardware's instructions do.
 // Source: CUDA Math API Reference, Half Precision Intrinsics. Rounding is to nearest even.
 #pragma once
-#include "cuda_runtime.h"
+#include "xp/gpu_runtime.h"
 
 // trivially constructible, as an array in shared memory must be
 struct alignas(2) __half {
