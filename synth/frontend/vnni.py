@@ -18,7 +18,7 @@ from synth.frontend.reader.reader import Reader
 from synth.intrinsics import avx512
 from synth.intrinsics.avx512 import Intrinsic
 from synth.ir.dtypes import DType, Type, Vec, scalar
-from synth.ir.grammar import MATH_FNS, Binary, Broadcast, Cast, Const, Expr, Lane, Load, MakeVec, Math, Reduce, Store, Unary
+from synth.ir.grammar import MATH_FNS, Binary, Bitcast, Broadcast, Cast, Const, Expr, Lane, Load, MakeVec, Math, Reduce, Store, Unary
 
 MASKS: dict[str, Vec] = {f"__mmask{n}": Vec(DType.BOOL, n) for n in (8, 16, 32, 64)}
 
@@ -126,6 +126,8 @@ def _load(reader: Reader, found: Intrinsic, call: Cursor, arguments: list[Cursor
     lanes = mask(reader, _one(reader, arguments[0]), type_.lanes)
     if isinstance(value, Load) and value.type == type_:
         return replace(value, mask=lanes)
+    if isinstance(value, Bitcast) and isinstance(value.a, Load) and _same_lanes(value.a.type, type_):
+        return replace(value, a=replace(value.a, mask=lanes))
     raise reader.refuse("a masked load of a buffer of another type", call, "use the intrinsic of the buffer's type")
 
 
@@ -138,10 +140,15 @@ def _store(reader: Reader, found: Intrinsic, call: Cursor, arguments: list[Curso
     memory.store(reader, place, value, call)
     if lanes is not None:
         stored = reader.out[-1]
-        if len(reader.out) != before + 1 or not isinstance(stored, Store) or stored.value.type != type_:
+        if len(reader.out) != before + 1 or not isinstance(stored, Store) or not _same_lanes(stored.value.type, type_):
             raise reader.refuse("a masked store to a buffer of another type", call, "use the intrinsic of the buffer's type")
         reader.out[-1] = replace(stored, mask=lanes)
     return NoValue()
+
+
+def _same_lanes(stored: Type, type_: Vec) -> bool:
+    """Whether a buffer's elements are as wide as the lanes (``uint8_t`` under an ``epi8`` intrinsic), so that one mask fits both."""
+    return isinstance(stored, Vec) and stored.lanes == type_.lanes and stored.dtype.bits == type_.dtype.bits
 
 
 def _fitted(reader: Reader, value: Value, type_: avx512.Parameter, argument: Cursor) -> Expr:

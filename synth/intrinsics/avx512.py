@@ -100,6 +100,9 @@ def _all() -> Iterator[tuple[tuple[str, Type], Intrinsic]]:
     yield from _conversions()
     yield from _bitcasts()
     yield from _mask_moves()
+    from synth.intrinsics.avx512_compound import compound  # built from what this module defines
+
+    yield from compound()
 
 
 def _for_type(v: Vec, bits: int) -> Iterator[tuple[tuple[str, Type], Intrinsic]]:

@@ -21,7 +21,7 @@ extern "C" void bmm(const float* __restrict A, const float* __restrict B, float*
       }
       for (; j < n; j += 16) {
         const int left = n - j;
-        const __mmask16 mask = left >= 16 ? 0xFFFF : (__mmask16)((1u << left) - 1u);
+        const __mmask16 mask = (__mmask16)(left >= 16 ? 0xFFFFu : (1u << left) - 1u);
         __m512 sum = _mm512_setzero_ps();
         for (int p = 0; p < k; ++p) {
           sum = _mm512_fmadd_ps(_mm512_set1_ps(a[p]), _mm512_maskz_loadu_ps(mask, right + (long)p * n + j), sum);
