@@ -245,3 +245,22 @@ void head(const float *x, float *y) {
     x, y = floats(16), np.zeros(16, np.float32)
     execute(c(text, "head.c", extents={"x": "16", "y": "16"}).module, x=x, y=y)
     assert np.array_equal(y[:5], x[:5]) and not y[5:].any()
+
+
+def test_bytes_of_either_sign_under_masks_and_their_dot_products(c, execute):
+    module = c("""
+#include <immintrin.h>
+#include <stdint.h>
+extern "C" void f(const uint8_t *a, const int8_t *b, int32_t *o, uint8_t *u) {
+  const __mmask64 bytes = (1ull << 37) - 1;
+  const __m512i left = _mm512_maskz_loadu_epi8(bytes, a), right = _mm512_maskz_loadu_epi8(bytes, b);
+  o[0] = _mm512_reduce_add_epi32(_mm512_dpbusd_epi32(_mm512_set1_epi32(1), left, right));
+  _mm512_mask_storeu_epi8(u, bytes, left);
+}
+""").module
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 256, 64).astype(np.uint8), rng.integers(-128, 128, 64).astype(np.int8)
+    o, u = np.zeros(1, np.int32), np.full(64, 7, np.uint8)
+    execute(module, a=a, b=b, o=o, u=u)
+    assert o[0] == 16 + int(a[:37].astype(int) @ b[:37].astype(int))
+    assert np.array_equal(u[:37], a[:37]) and (u[37:] == 7).all()
