@@ -17,6 +17,7 @@ from clang.cindex import CursorKind, StorageClass
 from synth.frontend import sizes
 from synth.frontend.atomics import read_atomic, without_unused_results
 from synth.frontend.gpu_language import GpuLanguage
+from synth.frontend.integer_intrinsics import read_integer
 from synth.frontend.reader import clang, declarations, expressions, facts, functions, memory, statements
 from synth.frontend.reader.arithmetic import convert, literal
 from synth.frontend.reader.clang import Cursor
@@ -24,6 +25,7 @@ from synth.frontend.reader.dialect import Dialect
 from synth.frontend.reader.places import ZERO, Buffer, Memory, NoValue, Place, Pointer, Value
 from synth.frontend.reader.reader import Function, Reader
 from synth.frontend.reader.types import VECTOR_RECORDS, ArrayType, CType, ctype_of, describe, element_dtype
+from synth.frontend.warp_reductions import read_reduction
 from synth.ir.dtypes import DType, Vec
 from synth.ir.grammar import Alloc, Body, Call, Const, Expr, Load, MakeVec, Region, Scope, Space, Stmt, Sym, Sync, Var
 from synth.spec import DeviceSpec
@@ -116,9 +118,13 @@ class GpuDevice(Dialect):
         vote = re.fullmatch(r"__(all|any|ballot)(|_sync)", name)
         if vote:
             return _vote(self, reader, call, vote[1], arguments, masked=bool(vote[2]))
-        atomic = read_atomic(reader, name, call, arguments)
-        if atomic is not None:
-            return atomic
+        reduction = re.fullmatch(r"__reduce_(add|min|max|and|or|xor)_sync", name)
+        if reduction:
+            return read_reduction(reader, reduction[1], full_mask(self.warp_size), self.warp_size, call, arguments)
+        for read in (read_atomic, read_integer):
+            value = read(reader, name, call, arguments)
+            if value is not None:
+                return value
         for pattern, what in _REFUSED:
             if re.fullmatch(pattern, name):
                 raise reader.refuse(f"{what} '{name}' is not supported yet", call, "see docs for the constructs that are read")
@@ -353,13 +359,13 @@ _REFUSED = (
     (r"atomic\w+", "atomic function"),
     (r"__threadfence(_system)?", "memory fence"),
     (r"__syncthreads_(count|and|or)", "barrier with reduction"),
-    (r"__reduce_\w+_sync|__match_\w+_sync", "warp function"),
+    (r"__match_\w+_sync", "warp function"),
     (r"clock(64)?|__nanosleep|__trap|__brkpt", "device function"),
     (r"printf|assert|__assertfail", "device output"),
     (r"__(half|h|nv_bfloat16|float2half|bfloat16|float2bfloat16)\w*(::.*)?", "half-precision function"),
     (r"this_(thread_block|grid|cluster)|tiled_partition|coalesced_threads|thread_block(_tile)?::.*", "cooperative groups function"),
     (r"tex\w+|surf\w+", "texture function"),
-    (r"__pipeline_\w+|__dp[24]a\w*|__v\w+[24]", "device function"),
+    (r"__pipeline_\w+|__dp[24]a\w+|__v\w+[24]", "device function"),
 )
 
 

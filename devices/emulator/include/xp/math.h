@@ -149,7 +149,7 @@ static inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu)
 static inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long>(a) * b >> 32); }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<unsigned long>(a) * b >> 32); }
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64); }
-static inline int __sad(int a, int b, unsigned c) { return static_cast<int>(static_cast<unsigned>(a < b ? b - a : a - b) + c); }
+static inline unsigned __sad(int a, int b, unsigned c) { unsigned x = static_cast<unsigned>(a), y = static_cast<unsigned>(b); return (a < b ? y - x : x - y) + c; }
 static inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a < b ? b - a : a - b) + c; }
 static inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long>(a) + b) >> 1); }
 static inline int __rhadd(int a, int b) { return static_cast<int>((static_cast<long>(a) + b + 1) >> 1); }
