@@ -52,7 +52,7 @@ _VECTOR_TYPE = re.compile(
 )
 _MEETING = re.compile(
     r"__shared__|HIP_DYNAMIC_SHARED|__sync|__shfl|__(?:any|all|ballot|match|reduce|activemask)\w*|__builtin_amdgcn_|\batomic[A-Z]"
-    r"|cooperative_groups|\bvolatile\b"
+    r"|wmma|cooperative_groups|\bvolatile\b"
 )
 _ATOMIC = re.compile(r"\batomic[A-Z]\w*\s*\(")
 

@@ -28,6 +28,7 @@ HIP = GpuLanguage(
         "xpiler_readfirstlane": hip_device.read_first_lane,
         "xpiler_check_swizzle": hip_device.check_swizzle,
         "xpiler_check_dpp": hip_device.check_dpp,
+        "xpiler_check_mfma": hip_device.check_mfma,
     },
     synonyms={
         "HostMalloc": "HostAlloc",

@@ -52,6 +52,15 @@ def check_dpp(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[C
     return NoValue()
 
 
+def check_mfma(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    """Refuses what matrix instructions do beyond the product (cbsz, abid, blgp), and devices that have none: those whose wavefronts are narrow."""
+    if clang.evaluate(arguments[0]) != 0:
+        raise reader.refuse("an MFMA with cbsz, abid or blgp", call, "pass 0 for all three")
+    if device.warp_size != 64:
+        raise reader.refuse(f"an MFMA on {device.spec.name}, which has no such instructions", call, "name a CDNA device")
+    return NoValue()
+
+
 def _everyone(device: GpuDevice) -> tuple[Expr, Expr]:
     return full_mask(device.warp_size), literal(True, DType.BOOL)
 

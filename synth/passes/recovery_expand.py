@@ -3,6 +3,7 @@
 * a ``Let`` of a cheap expression without loads is computed again in each group that uses it;
 * any other ``Let`` used in another group than its own is stored in an array over the threads;
 * a mutable scalar is an array over the threads in the groups into or out of which its value flows, and a fresh private scalar elsewhere;
+* a vector register becomes its lanes, contiguous in the last dimension: arrays hold scalars;
 * a private array that is used in more than one group gets the thread dimensions in front of its own.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from synth.ir import builder as b
-from synth.ir.dtypes import DType
+from synth.ir.dtypes import DType, Type, Vec, scalar
 from synth.ir.grammar import Alloc, Body, Call, Const, Expr, For, If, Let, Load, Math, Region, Space, Stmt, Store, Sym, Var, While
 from synth.ir.traversal import (
     bodies,
@@ -111,7 +112,7 @@ def _split_buffer(nodes: list[Node], owned: _Owned, shared: list[Group], index: 
     position = next(i for i, s in enumerate(home.stmts) if s is alloc)
     del home.stmts[position]
     if shared:
-        wide = Alloc(alloc.sym.fresh(), alloc.dtype, shape + alloc.shape, alloc.space, loc=alloc.loc)
+        wide = _over_threads(alloc.sym.fresh(), alloc.dtype, shape, alloc)
         if alloc.init is not None:
             home.stmts[position:position] = _initial_stores(alloc)
             if home not in shared:
@@ -119,12 +120,22 @@ def _split_buffer(nodes: list[Node], owned: _Owned, shared: list[Group], index: 
         _insert_before(nodes, home, [Scalar(wide)])
     for group in owned.users if home in owned.users or home not in shared else [*owned.users, home]:
         if group in shared:
-            group.stmts[:] = _widen(tuple(group.stmts), alloc.sym, wide.sym, index)
+            group.stmts[:] = _widen(tuple(group.stmts), alloc.sym, wide.sym, index, _lanes(alloc.dtype))
         else:
             own = alloc.sym if group is home else alloc.sym.fresh()
             renamed = list(rename_buffers(tuple(group.stmts), {alloc.sym: own}))
             at = position if group is home else 0
             group.stmts[:] = [*renamed[:at], dataclasses.replace(alloc, sym=own), *renamed[at:]]
+
+
+def _lanes(dtype: Type) -> tuple[Expr, ...]:
+    """The dimension that the lanes of a register take in an array."""
+    return (b.i32(dtype.lanes),) if isinstance(dtype, Vec) else ()
+
+
+def _over_threads(sym: Sym, dtype: Type, shape: tuple[Expr, ...], alloc: Alloc) -> Alloc:
+    """The array over the threads for the buffer ``alloc``."""
+    return Alloc(sym, scalar(dtype), shape + alloc.shape + _lanes(dtype), alloc.space, loc=alloc.loc)
 
 
 def _initial_stores(alloc: Alloc) -> list[Stmt]:
@@ -141,22 +152,23 @@ def _initial_stores(alloc: Alloc) -> list[Stmt]:
     return out
 
 
-def _widen(body: Body, old: Sym, new: Sym, index: tuple[Expr, ...]) -> Body:
-    """Redirects accesses of ``old`` to ``new`` with ``index`` in front."""
+def _widen(body: Body, old: Sym, new: Sym, index: tuple[Expr, ...], lanes: tuple[Expr, ...]) -> Body:
+    """Redirects accesses of ``old`` to ``new`` with ``index`` in front, and all ``lanes`` of a register behind."""
+    first = (b.i32(0),) * len(lanes)
 
     def expr(e: Expr) -> Expr:
-        return dataclasses.replace(e, buf=new, index=index + e.index) if isinstance(e, Load) and e.buf == old else e
+        return dataclasses.replace(e, buf=new, index=index + e.index + first) if isinstance(e, Load) and e.buf == old else e
 
     def region(r: Expr | Region) -> Expr | Region:
         if not isinstance(r, Region) or r.buf != old:
             return r
-        extent = (b.i32(1),) * len(index) + r.extent if r.extent else ()
-        return Region(new, index + r.index, extent)
+        extent = (b.i32(1),) * len(index) + r.extent + lanes if r.extent or lanes else ()
+        return Region(new, index + r.index + first, extent)
 
     def stmt(s: Stmt) -> Stmt:
         s = map_stmt_exprs(s, lambda e: rewrite_expr(e, expr))
         if isinstance(s, Store) and s.buf == old:
-            return dataclasses.replace(s, buf=new, index=index + s.index)
+            return dataclasses.replace(s, buf=new, index=index + s.index + first)
         if isinstance(s, Call):
             dests = tuple(r for r in (region(d) for d in s.dests) if isinstance(r, Region))
             return dataclasses.replace(s, dests=dests, args=tuple(region(a) for a in s.args))
@@ -302,10 +314,15 @@ class _Copies:
         return Var(self.of(e.sym), e.type) if isinstance(e, Var) and e.sym in self.lets else e
 
     def _stored(self, let: Let, home: Group) -> Expr:
+        first = (b.i32(0),) * len(_lanes(let.value.type))
         if let.sym not in self.stored:
             wide = let.sym.fresh()
             self.stored[let.sym] = wide
-            _insert_before(self.nodes, home, [Scalar(Alloc(wide, let.value.type, self.shape, Space.LOCAL, loc=let.loc))])
+            _insert_before(
+                self.nodes,
+                home,
+                [Scalar(_over_threads(wide, let.value.type, self.shape, Alloc(wide, let.value.type, (), Space.LOCAL, loc=let.loc)))],
+            )
             at = next(i for i, s in enumerate(home.stmts) if isinstance(s, Let) and s.sym == let.sym)
-            home.stmts.insert(at + 1, Store(wide, self.index, Var(let.sym, let.value.type), loc=let.loc))
-        return Load(self.stored[let.sym], self.index, let.value.type)
+            home.stmts.insert(at + 1, Store(wide, self.index + first, Var(let.sym, let.value.type), loc=let.loc))
+        return Load(self.stored[let.sym], self.index + first, let.value.type)

@@ -6,12 +6,10 @@ from experiments.suite.execution import judge
 from experiments.suite.registry import DIALECTS, VARIANTS
 from experiments.suite.small import small_case
 
-WITHOUT_FRAGMENTS = pytest.mark.xfail(reason="the emulators have no matrix fragments yet", strict=False)
 ALL = [
     pytest.param(
         small_case(operator, variant, dialect),
         id=f"{dialect}-{variant.file}",
-        marks=[WITHOUT_FRAGMENTS] if "mma" in variant.file else [],
     )
     for dialect in DIALECTS
     for operator, variants in VARIANTS[dialect].items()

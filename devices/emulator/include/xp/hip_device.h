@@ -3,6 +3,7 @@
 #pragma once
 #include "simt.h"
 #include "math.h"
+#include "mfma.h"
 
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)

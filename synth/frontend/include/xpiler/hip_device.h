@@ -34,6 +34,7 @@ int xpiler_readfirstlane(int value);
 // refuse what has no meaning below, at the user's line
 void xpiler_check_swizzle(int pattern);
 void xpiler_check_dpp(int control);
+void xpiler_check_mfma(int modes);
 // DS_SWIZZLE_B32 in its two modes without rotation: permutations of quads (bit 15), or and, or and xor masks over 32 lanes
 template <int pattern> inline int xpiler_ds_swizzle(int value) {
   const int lane = __lane_id();
@@ -63,7 +64,35 @@ template <int c, int rows, int banks, bool zero> inline int xpiler_update_dpp(in
   if ((rows >> (lane >> 4) & 1) == 0 || (banks >> (lane >> 2 & 3) & 1) == 0) return old;
   return source >= 0 ? moved : zero ? 0 : old;
 }
+// Matrix fused multiply-add on a wavefront of 64 lanes (AMD MI200 ISA Reference Guide, V_MFMA_*; AMD Matrix Instruction Calculator): lane `l`
+// holds column l % n; its registers come in fours, and 64 / n groups of lanes share the rows. Operands come from their lanes by shuffles.
+template <int n> inline int xpiler_mfma_row(int r, int lane) { return r / 4 * (256 / n) + lane / n * 4 + r % 4; }
+template <int n, int k, class V> inline V xpiler_mfma_f32(float a, float b, V c) {
+  const int lane = __lane_id();
+  V d = c;
+  for (int i = 0; i < k; ++i) {
+    const float of_b = __shfl(b, lane % n + n * i);
+    for (int r = 0; r < n * n / 64; ++r) d[r] += __shfl(a, xpiler_mfma_row<n>(r, lane) + n * i) * of_b;
+  }
+  return d;
+}
+template <int n, int k, class V> inline V xpiler_mfma_i8(int a, int b, V c) {
+  const int lane = __lane_id();
+  V d = c;
+  for (int i = 0; i < k; ++i) {
+    const int of_b = (signed char)(__shfl(b, lane % n + n * (i / 4)) >> i % 4 * 8);
+    for (int r = 0; r < n * n / 64; ++r)
+      d[r] = (int)((unsigned int)d[r] + (unsigned int)((signed char)(__shfl(a, xpiler_mfma_row<n>(r, lane) + n * (i / 4)) >> i % 4 * 8) * of_b));
+  }
+  return d;
+}
 #pragma clang force_cuda_host_device end
+#define __builtin_amdgcn_mfma_f32_16x16x4f32(a, b, c, cbsz, abid, blgp) \
+  (xpiler_check_mfma((cbsz) | (abid) | (blgp)), xpiler_mfma_f32<16, 4>((a), (b), (c)))
+#define __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, c, cbsz, abid, blgp) \
+  (xpiler_check_mfma((cbsz) | (abid) | (blgp)), xpiler_mfma_f32<32, 2>((a), (b), (c)))
+#define __builtin_amdgcn_mfma_i32_16x16x16i8(a, b, c, cbsz, abid, blgp) \
+  (xpiler_check_mfma((cbsz) | (abid) | (blgp)), xpiler_mfma_i8<16, 16>((a), (b), (c)))
 #define __builtin_amdgcn_ds_bpermute(address, value) xpiler_ds_bpermute(address, value)
 #define __builtin_amdgcn_readlane(value, lane) xpiler_readlane(value, lane)
 #define __builtin_amdgcn_readfirstlane(value) xpiler_readfirstlane(value)
