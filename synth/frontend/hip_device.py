@@ -53,7 +53,7 @@ def check_dpp(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[C
 
 
 def check_mfma(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
-    """Refuses what matrix instructions do beyond the product (cbsz, abid, blgp), and devices whose wavefronts are too narrow to have them."""
+    """Refuses what matrix instructions do beyond the product (cbsz, abid, blgp), and devices whose wavefronts are too narrow."""
     if clang.evaluate(arguments[0]) != 0:
         raise reader.refuse("an MFMA with cbsz, abid or blgp", call, "pass 0 for all three")
     if device.warp_size != 64:

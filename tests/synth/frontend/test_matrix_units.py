@@ -1,4 +1,4 @@
-"""wmma of CUDA and MFMA of HIP, read and run in the reference interpreter against numpy."""
+"""wmma of CUDA and MFMA of HIP (lane maps: AMD MI200 ISA Reference Guide, V_MFMA_*), read and run in the reference interpreter."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_other_shapes_are_refused() -> None:
     [("f32_16x16x4f32", 16, 4, 4, 1), ("f32_32x32x2f32", 32, 2, 16, 1), ("i32_16x16x16i8", 16, 16, 4, 4)],
 )
 def test_lane_maps_of_mfma(name: str, n: int, k: int, registers: int, packed: int) -> None:
-    """AMD MI200 ISA Reference, V_MFMA_*: element (i, k) of A in lane i + n (k / packed), the rows of D in fours over 64 / n groups."""
+    """element (i, k) of A in lane i + n (k / packed), the rows of D in fours over 64 / n groups."""
     kind = "float" if name.startswith("f32") else "int"
     text = f"""#include <hip/hip_runtime.h>
 typedef {kind} wide __attribute__((ext_vector_type({registers})));
