@@ -356,7 +356,7 @@ _CALLS: dict[str, Callable[[GpuDevice, Reader, Cursor, list[Cursor]], Value]] = 
 }
 
 _REFUSED = (
-    (r"atomic\w+", "atomic function"),
+    (r"atomic(?!AddNoRet)\w+", "atomic function"),
     (r"__threadfence(_system)?", "memory fence"),
     (r"__syncthreads_(count|and|or)", "barrier with reduction"),
     (r"__match_\w+_sync", "warp function"),
