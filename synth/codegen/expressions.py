@@ -12,6 +12,7 @@ import numpy as np
 from synth.errors import UnsupportedError
 from synth.ir.dtypes import DType, Type, Vec
 from synth.ir.grammar import Binary, Bitcast, Cast, Const, Expr, Load, Math, Module, Select, Sym, Unary, Var
+from synth.ir.traversal import expr_children, map_expr_children
 
 C_TYPES: dict[DType, str] = {
     DType.BOOL: "bool",
@@ -45,11 +46,15 @@ _MATH_NAMES = {"abs": "fabs"}
 
 @dataclass(slots=True)
 class ExpressionPrinter:
-    """Prints scalar expressions. ``helpers`` collects the small functions that the text needs, by name, in order of first use."""
+    """Prints scalar expressions. ``helpers`` collects the small functions that the text needs, by name, in order of first use.
+
+    ``soft_bf16``: the target has no type for bfloat16, whose values are kept as their bits and computed with in float.
+    """
 
     module: Module
     names: dict[Sym, str]
     helpers: dict[str, str] = field(default_factory=dict)
+    soft_bf16: bool = False
 
     def expr(self, e: Expr, outer: int = 0) -> str:
         """The text of an expression, parenthesised when an operator of precedence ``outer`` would grab its parts."""
@@ -57,6 +62,8 @@ class ExpressionPrinter:
         return f"({text})" if own < outer else text
 
     def expr_with_precedence(self, e: Expr) -> tuple[str, int]:
+        if self.soft_bf16 and (soft := self.bf16(e)) is not None:
+            return soft
         match e:
             case Const():
                 return self.constant(e)
@@ -79,6 +86,41 @@ class ExpressionPrinter:
                 return self.math(e)
             case _:
                 return self.vector_expr(e)
+
+    # Sums, products, quotients and roots of bfloat16 values that are rounded to float first and then to bfloat16 are rounded as if once,
+    # since float has more than twice as many digits and two more (Figueroa, "When is double rounding innocuous?").
+    def bf16(self, e: Expr) -> tuple[str, int] | None:
+        """An expression with bfloat16 operands or result; None for one that only moves values."""
+        match e:
+            case Const(type=DType.BF16):
+                return self._rounded(Const(e.value, DType.F32))
+            case Cast(type=DType.BF16):
+                return self._rounded(e.a if e.a.type is DType.F32 else Cast(e.a, DType.F32))
+            case Cast() if e.a.type is DType.BF16 and isinstance(e.type, DType):
+                text = f"{self._wide_helper()}({self.expr(e.a)})"
+                return (text, PRIMARY) if e.type is DType.F32 else (f"({self.type_name(e.type)}){text}", CAST)
+            case Unary() | Binary() | Math() if any(x.type is DType.BF16 for x in expr_children(e)):
+                wide = map_expr_children(e, lambda x: Cast(x, DType.F32))
+                if isinstance(wide, Math):
+                    wide = Math(wide.fn, wide.args, DType.F32)
+                return self.expr_with_precedence(wide) if e.type is DType.BOOL else self._rounded(wide)
+            case _:
+                return None
+
+    def _rounded(self, e: Expr) -> tuple[str, int]:
+        self.helpers["bf16_of_float"] = (
+            "static inline uint16_t bf16_of_float(float a) { uint32_t b; memcpy(&b, &a, sizeof b); "
+            "return (uint16_t)((a != a ? b | 0x400000 : b + 0x7fff + ((b >> 16) & 1)) >> 16); }"
+        )
+        return f"bf16_of_float({self.expr(e)})", PRIMARY
+
+    def _wide_helper(self) -> str:
+        name = "float_of_bf16"
+        self.helpers[name] = (
+            f"static inline float {name}(uint16_t a) "
+            "{ const uint32_t b = (uint32_t)a << 16; float c; memcpy(&c, &b, sizeof c); return c; }"
+        )
+        return name
 
     def vector_expr(self, e: Expr) -> tuple[str, int]:
         """Vector expressions are the dialect's business."""
@@ -178,6 +220,8 @@ class ExpressionPrinter:
         return self.names[buf] + "".join(f"[{self.expr(i)}]" for i in index)
 
     def type_name(self, type_: Type) -> str:
+        if type_ is DType.BF16 and self.soft_bf16:
+            return "uint16_t"
         name = C_TYPES.get(type_) if isinstance(type_, DType) else None
         if name is None:
             raise UnsupportedError(f"type {type_} cannot be printed for this target")

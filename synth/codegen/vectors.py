@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from synth.codegen.base import BaseEmitter
-from synth.codegen.expressions import C_TYPES, CAST, PRIMARY, TERNARY, ExpressionPrinter
+from synth.codegen.expressions import CAST, PRIMARY, TERNARY, ExpressionPrinter
 from synth.codegen.lanes import one_lane
 from synth.codegen.standins import mask_bits, register_type
 from synth.errors import UnsupportedError
@@ -315,14 +315,14 @@ class VectorEmitter(BaseEmitter):
         return self.function_text(self.type_name(result), symbol, parameters, [*lines, *self.gather(result)])
 
     def lane_printer(self, names: dict[Sym, str]) -> ExpressionPrinter:
-        return ExpressionPrinter(self.module, names, self.helpers)
+        return ExpressionPrinter(self.module, names, self.helpers, self.soft_bf16)
 
     def function_text(self, result: str, name: str, parameters: str, lines: list[str]) -> str:
         return "\n".join([f"static inline {result} {name}({parameters}) {{", *lines, "}"])
 
     def spill(self, v: Vec, name: str) -> list[str]:
         """Statements that put the lanes of a variable into the array ``name_``."""
-        declared = f"    {C_TYPES[v.dtype]} {name}_[{v.lanes}];"
+        declared = f"    {self.type_name(v.dtype)} {name}_[{v.lanes}];"
         if v.dtype is DType.BOOL:
             return [declared, f"    for (int l = 0; l < {v.lanes}; ++l) {name}_[l] = {name} >> l & 1;"]
         found = self.intrinsic("store", v)

@@ -28,6 +28,7 @@ _C_LINKAGE = ("#ifdef __cplusplus", 'extern "C"', "#endif")
 class VnniEmitter(VectorEmitter):
     """See the module docstring."""
 
+    soft_bf16: bool = True
     in_parallel: bool = False
 
     # ------------------------------------------------------------------------------------------------------- loops

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from clang.cindex import CursorKind, StorageClass
 
-from synth.frontend import sizes
+from synth.frontend import halves, sizes
 from synth.frontend.atomics import read_atomic, without_unused_results
 from synth.frontend.gpu_language import GpuLanguage
 from synth.frontend.integer_intrinsics import read_integer
@@ -27,7 +27,7 @@ from synth.frontend.reader.reader import Function, Reader
 from synth.frontend.reader.types import VECTOR_RECORDS, ArrayType, CType, ctype_of, describe, element_dtype
 from synth.frontend.warp_reductions import read_reduction
 from synth.ir.dtypes import DType, Vec
-from synth.ir.grammar import Alloc, Body, Call, Const, Expr, Load, MakeVec, Region, Scope, Space, Stmt, Sym, Sync, Var
+from synth.ir.grammar import Alloc, Bitcast, Body, Call, Const, Expr, Load, MakeVec, Region, Scope, Space, Stmt, Sym, Sync, Var
 from synth.spec import DeviceSpec
 
 _U32, _I32 = DType.U32, DType.I32
@@ -76,7 +76,7 @@ class GpuDevice(Dialect):
         return self.spec.warp_size
 
     def record(self, name: str) -> CType | None:
-        return Vec(_U32, 3) if name == "dim3" else VECTOR_RECORDS.get(name)
+        return Vec(_U32, 3) if name == "dim3" else VECTOR_RECORDS.get(name) or halves.RECORDS.get(name)
 
     def variable(self, reader: Reader, declaration: Cursor, where: Cursor) -> Place | Value | None:
         name = declaration.spelling
@@ -121,10 +121,10 @@ class GpuDevice(Dialect):
         reduction = re.fullmatch(r"__reduce_(add|min|max|and|or|xor)_sync", name)
         if reduction:
             return read_reduction(reader, reduction[1], full_mask(self.warp_size), self.warp_size, call, arguments)
-        for read in (read_atomic, read_integer):
-            value = read(reader, name, call, arguments)
-            if value is not None:
-                return value
+        for read in (halves.read_half, read_atomic, read_integer):
+            found = read(reader, name, call, arguments)
+            if found is not None:
+                return found
         for pattern, what in _REFUSED:
             if re.fullmatch(pattern, name):
                 raise reader.refuse(f"{what} '{name}' is not supported yet", call, "see docs for the constructs that are read")
@@ -309,8 +309,9 @@ def _shuffle(device: GpuDevice, reader: Reader, call: Cursor, op: str, arguments
     mask = _mask(device, read, masked)
     width = convert(read[2], _I32) if len(read) > 2 else literal(device.warp_size, _I32)
     lane = convert(read[1], _U32 if op in ("warp.shfl_up", "warp.shfl_down") else _I32)
-    value = read[0]
-    return across(reader, call, op, value.type if isinstance(value.type, DType) else None, (mask, value, lane, width))
+    value = halves.as_word(read[0])
+    moved = across(reader, call, op, value.type if isinstance(value.type, DType) else None, (mask, value, lane, width))
+    return moved if value is read[0] else Bitcast(moved, read[0].type)
 
 
 def across(reader: Reader, call: Cursor, op: str, dtype: DType | None, arguments: tuple[Expr, ...]) -> Expr:
@@ -362,7 +363,7 @@ _REFUSED = (
     (r"__match_\w+_sync", "warp function"),
     (r"clock(64)?|__nanosleep|__trap|__brkpt", "device function"),
     (r"printf|assert|__assertfail", "device output"),
-    (r"__(half|h|nv_bfloat16|float2half|bfloat16|float2bfloat16)\w*(::.*)?", "half-precision function"),
+    (r"__(half|h|nv_bfloat16|float2half|bfloat16|float2bfloat16)\w*(::(?!operator=$).*)?", "half-precision function"),
     (r"this_(thread_block|grid|cluster)|tiled_partition|coalesced_threads|thread_block(_tile)?::.*", "cooperative groups function"),
     (r"tex\w+|surf\w+", "texture function"),
     (r"__pipeline_\w+|__dp[24]a\w+|__v\w+[24]", "device function"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import struct
 
 from synth.ir import builder
 from synth.ir.dtypes import DType, Type, Vec, scalar, with_scalar
 from synth.ir.grammar import COMPARE_OPS, Binary, Bitcast, Broadcast, Cast, Const, Expr, Lane, MakeVec, Select, Unary
+from synth.ir.rounding import round_float
 
 
 def wrap(value: int, dtype: DType) -> int:
@@ -23,20 +23,8 @@ def literal(value: int | float | bool, dtype: DType) -> Const:
     if dtype is DType.BOOL:
         return Const(bool(value), dtype)
     if dtype.is_float:
-        return Const(round_to(float(value), dtype), dtype)
+        return Const(round_float(float(value), dtype), dtype)
     return Const(wrap(int(value), dtype), dtype)
-
-
-def round_to(value: float, dtype: DType) -> float:
-    """A double rounded to ``dtype`` (to nearest even; overflow gives infinity)."""
-    if dtype is DType.F64 or math.isinf(value) or math.isnan(value):
-        return value
-    if dtype is DType.F32:
-        try:
-            return float(struct.unpack("<f", struct.pack("<f", value))[0])
-        except OverflowError:
-            return math.copysign(math.inf, value)
-    return value
 
 
 def convert(expr: Expr, type_: Type) -> Expr:

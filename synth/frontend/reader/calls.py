@@ -92,10 +92,9 @@ def _method(reader: Reader, cursor: Cursor, callee: Cursor, arguments: Sequence[
         return _as_place(reader, special, cursor)
     this: Place | None = None
     if not callee.is_static_method():
-        first = clang.children(cursor)[0]
-        base = clang.strip(first)
-        if base.kind == CursorKind.MEMBER_REF_EXPR and base.spelling == callee.spelling:
-            this = _object(reader, base)
+        member = _named_member(cursor)
+        if member is not None:
+            this = _object(reader, member)
         else:
             this, arguments = lvalues.read_place(reader, arguments[0]), arguments[1:]
     if callee.spelling == "operator=" and this is not None and len(arguments) == 1 and is_implicit(callee):
@@ -106,6 +105,19 @@ def _method(reader: Reader, cursor: Cursor, callee: Cursor, arguments: Sequence[
         this = _modifiable(reader, this, callee, cursor)
         return functions.inline(reader, cursor, definition, arguments, this)
     raise reader.refuse(f"call of member '{callee.spelling}', which has no body here", cursor, "define it in this file")
+
+
+def _named_member(cursor: Cursor) -> Cursor | None:
+    """``x.f`` of a call ``x.f()``; None for an operator, whose object is its first argument."""
+    base = clang.strip(clang.children(cursor)[0])
+    return base if base.kind == CursorKind.MEMBER_REF_EXPR and base.spelling == cursor.referenced.spelling else None
+
+
+def object_of(reader: Reader, cursor: Cursor) -> Place:
+    """The object that a method is called on."""
+    member = _named_member(cursor)
+    found = _object(reader, member) if member is not None else None
+    return found if found is not None else lvalues.read_place(reader, next(iter(cursor.get_arguments())))
 
 
 def is_implicit(callee: Cursor) -> bool:
