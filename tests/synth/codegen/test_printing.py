@@ -186,7 +186,6 @@ def test_exact_minimum_and_the_conditional_one():
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("alloc b: bf16[] local", "type bf16 cannot be printed"),
         ("for.thread.x t: u32 in 0u32..4u32 step 1u32 { sync block }", "Sync cannot be printed"),
         ("alloc a: f32[2i32, n:i32] local", "has an inner size that is not constant"),
     ],

@@ -197,12 +197,6 @@ def test_what_is_not_read_yet_is_refused_by_name(statement, words):
     assert caught.value.location.line == 2
 
 
-def test_half_precision_is_refused_by_name():
-    with pytest.raises(UnsupportedError, match="half") as caught:
-        module_of("#include <cuda_fp16.h>\n__global__ void k(float *o) {\n__half h = __float2half(o[0]); o[1] = __half2float(h); }")
-    assert caught.value.location.line == 3
-
-
 def test_a_grid_stride_loop_is_counted_when_the_grid_depends_on_a_parameter():
     text = """
     __global__ void k(float *o, int n) {
