@@ -1,9 +1,7 @@
 // bfloat16 of CUDA: storage of 16 bits, arithmetic in float rounded once to bfloat16, as the hardware's instructions do.
 // Source: CUDA Math API Reference, Bfloat16 Precision Intrinsics. Rounding is to nearest even.
 #pragma once
-#include "xp/types.h"
-#include "xp/simt.h"
-#include "xp/math.h"
+#include "xp/gpu_runtime.h"
 
 namespace xp {
 inline unsigned short bf16_bits(float v) {

@@ -1,13 +1,7 @@
 // Half precision of CUDA: storage of 16 bits, arithmetic in float rounded once to half, as the hardware's instructions do.
 // Source: CUDA Math API Reference, Half Precision Intrinsics. Rounding is to nearest even.
 #pragma once
-<<<<<<< HEAD
 #include "xp/gpu_runtime.h"
-=======
-#include "xp/types.h"
-#include "xp/simt.h"
-#include "xp/math.h"
->>>>>>> 8bd8f84 (half and bfloat16, one and two at a time: read, printed for the CPU, run by the emulator)
 
 // trivially constructible, as an array in shared memory must be
 struct alignas(2) __half {
