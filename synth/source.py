@@ -50,9 +50,10 @@ class Source:
 class ReadResult:
     """The module, and what the frontend wants to tell the user about it. ``reached`` is the source text with the bodies
     of functions that the entry does not reach emptied, where the dialect's frontend makes one: what an oracle has to compile, with
-    ``headers``, in which includes that nobody has are empty."""
+    ``headers``, in which includes that nobody has are empty. ``uncertain`` are parameters whose extent was derived and may be too long."""
 
     module: Module
     diagnostics: tuple[Diagnostic, ...] = ()
     reached: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    uncertain: tuple[str, ...] = ()

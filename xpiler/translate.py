@@ -22,8 +22,8 @@ from search.strategy import Strategy
 from search.tree import Tree
 from search.tuning import Tuner
 from synth import codegen, frontend
-from synth.analysis.extents import complete_params
-from synth.errors import Diagnostic, UsageError
+from synth.analysis.extents import complete_params, overestimated
+from synth.errors import Diagnostic, UnsupportedError, UsageError
 from synth.evidence.l0 import earn_l0
 from synth.evidence.levels import Evidence, Finding, Level, Outcome
 from synth.evidence.tolerance import tolerances
@@ -81,7 +81,9 @@ def read_module(source: Source, options: Options) -> ReadResult:
     spec = find_spec(source.dialect, options.read.source_target)
     module = complete_sizes(result.module, spec) if spec else complete_params(result.module)
     verifier.check(module)
-    return replace(result, module=module)
+    derived = {p.sym for p in result.module.params if p.is_buffer and not p.shape}
+    uncertain = tuple(p.sym.name for p in module.params if p.sym in overestimated(module) & derived)
+    return replace(result, module=module, uncertain=uncertain)
 
 
 def program_of(source: Source, read: ReadResult, options: Options) -> Program:
@@ -104,7 +106,14 @@ def translate_source(source: Source, to: str, options: Options, progress: Stage 
     clock = Clock(progress)
     spec = _target(to, options)
     clock.stage("read", f"reading {source.filename} ({source.dialect})")
-    job = _Job(source, to, spec, options, read_module(source, options), clock)
+    read = read_module(source, options)
+    if read.uncertain and to != "vnni":
+        raise UnsupportedError(
+            f"the extent of parameter '{read.uncertain[0]}' is not certain: lanes are masked by a condition that is not understood, and a "
+            "copy to the device might go beyond the caller's memory",
+            hint=f"give it with --extent {read.uncertain[0]}=EXPR",
+        )
+    job = _Job(source, to, spec, options, read, clock)
     with ExitStack() as stack:
         return job.run(stack)
 

@@ -115,10 +115,30 @@ def accessed_extent(module: Module, param: Param) -> Expr | None:
 
 def _last(access: Access, module: Module) -> Poly | None:
     """An upper bound of the last element that is accessed."""
-    scalars = {p.sym for p in module.params if not p.is_buffer}
+    active = _last_active(access, module)
+    if active is not None:
+        return active
     extent = access.region.extent if access.region is not None else ()
     count = access.env.normal(extent[0]) if extent else const_poly(access.count)
-    last = access.env.normal(access.index[0]) + count - const_poly(1)
+    return _highest(access, access.env.normal(access.index[0]) + count - const_poly(1), module)
+
+
+def overestimated(module: Module) -> frozenset[Sym]:
+    """Pointer parameters whose derived extent may be beyond what the caller has: lanes are masked by what is not understood."""
+    params = {p.sym for p in module.params}
+    found = (a for a in accesses(module.body, entry_env(module)) if a.masked and a.buf in params)
+    return frozenset(a.buf for a in found if _last_active(a, module) is None)
+
+
+def _last_active(access: Access, module: Module) -> Poly | None:
+    """An upper bound of the last element in an active lane, where only the leading lanes are active and it is known how many."""
+    if access.active is None:
+        return None
+    return _highest(access, access.env.normal(access.index[0]) + access.env.normal(access.active) - const_poly(1), module)
+
+
+def _highest(access: Access, last: Poly, module: Module) -> Poly | None:
+    scalars = {p.sym for p in module.params if not p.is_buffer}
     bound, literal = upper_bound(access.env, last, scalars), access.env.bounds(last).hi
     known = None if bound is None else bound.constant
     return const_poly(literal) if known is not None and literal is not None and literal < known else bound
