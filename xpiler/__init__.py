@@ -24,7 +24,7 @@ def translate(source: str | Path, to: str, *, from_dialect: str | None = None, *
     Raises UsageError for an unreadable file or a bad option, SourceError for text that is not valid in its dialect.
     """
     from xpiler.options import Options, dialect_name, load_source
-    from xpiler.translate import translate_source
+    from xpiler.translation import translate_source
 
     program = load_source(Path(source), from_dialect)
     return translate_source(program, dialect_name(to, "to"), Options(**options))
@@ -33,6 +33,6 @@ def translate(source: str | Path, to: str, *, from_dialect: str | None = None, *
 def verify(a: str | Path, b: str | Path, *, from_dialect: str | None = None, to_dialect: str | None = None, **options: Any) -> Result:
     """Whether the program in file ``b`` computes what the one in file ``a`` does. Raises as ``translate``."""
     from xpiler.options import Options, load_source
-    from xpiler.verify import verify_sources
+    from xpiler.verification import verify_sources
 
     return verify_sources(load_source(Path(a), from_dialect), load_source(Path(b), to_dialect), Options(**options))

@@ -88,7 +88,7 @@ def translate(
 ) -> None:
     """Translate SOURCE into another dialect and show the evidence that both compute the same."""
     from xpiler import report
-    from xpiler.translate import translate_source
+    from xpiler.translation import translate_source
 
     def work() -> Result:
         wanted = dialect_name(to, "--to")
@@ -134,7 +134,7 @@ def verify(
 ) -> None:
     """Say whether two programs, of any dialects, compute the same."""
     from xpiler import report
-    from xpiler.verify import verify_sources
+    from xpiler.verification import verify_sources
 
     def work() -> Result:
         first = load_source(a, dialect_name(from_, "--from") if from_ else None, include)

@@ -61,7 +61,7 @@ extern "C" void entry(const float* x, float* y, int n) {
 def _round_trip() -> Check:
     from synth.source import Source
     from xpiler.options import Options
-    from xpiler.translate import translate_source
+    from xpiler.translation import translate_source
 
     result = translate_source(Source("#include <cuda_runtime.h>\n" + _KERNEL, "cuda", "doctor.cu"), "vnni", Options())
     reason = "; ".join(d.message for d in result.diagnostics if d.severity == "error")

@@ -13,7 +13,7 @@ from experiments.suite.variant import Variant
 from experiments.variants import rename, reorder_statements, swap_operands
 from synth.source import ReadOptions, Source
 from xpiler.options import Options
-from xpiler.translate import translate_source
+from xpiler.translation import translate_source
 
 # Two sources of every operator: of some there are more, which differ in what the passes see less than in what they cost here.
 SOURCES = [pytest.param(operator, variant, id=variant.file) for operator, variants in VARIANTS["cuda"].items() for variant in variants[:2]]

@@ -15,7 +15,7 @@ from synth.lowering import vnni
 from synth.source import Source
 from synth.spec import SPECS
 from xpiler.options import Options
-from xpiler.translate import read_module
+from xpiler.translation import read_module
 
 SPEC = SPECS["avx512_vnni"]
 FILES = sorted({case.source for case in CASES["cuda"]})

@@ -17,7 +17,7 @@ from synth.source import Source
 from synth.spec import find_spec
 from xpiler.options import Options
 from xpiler.results import Result, ResultStatus
-from xpiler.translate import Clock, l1_finding, problem_for, program_of, read_module, verdict, without_evidence
+from xpiler.translation import Clock, l1_finding, problem_for, program_of, read_module, verdict, without_evidence
 
 
 def verify_sources(a: Source, b: Source, options: Options, progress: Callable[[str], None] = lambda _: None) -> Result:
