@@ -278,6 +278,14 @@ def _nothing(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cu
     return NoValue()
 
 
+def _output(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
+    """``printf``: what its arguments do besides is done; a use of its result is refused."""
+    for argument in arguments[1:]:
+        expressions.read_effect(reader, argument)
+    reader.note("output (printf) of a kernel is left out: it is no result of the entry", call)
+    return NoValue()
+
+
 def _first(device: GpuDevice, reader: Reader, call: Cursor, arguments: list[Cursor]) -> Value:
     return expressions.read_value(reader, arguments[0])
 
@@ -341,6 +349,7 @@ _CALLS: dict[str, Callable[[GpuDevice, Reader, Cursor, list[Cursor]], Value]] = 
     "__syncthreads": _barrier(Scope.BLOCK),
     "__syncwarp": _barrier(Scope.WARP),
     "__threadfence_block": _nothing,  # orders memory only; phases between barriers are ordered already
+    "printf": _output,
     "__builtin_expect": _first,
     "__builtin_nontemporal_load": _cached_load,
     "__builtin_nontemporal_store": _nontemporal_store,
@@ -362,7 +371,7 @@ _REFUSED = (
     (r"__syncthreads_(count|and|or)", "barrier with reduction"),
     (r"__match_\w+_sync", "warp function"),
     (r"clock(64)?|__nanosleep|__trap|__brkpt", "device function"),
-    (r"printf|assert|__assertfail", "device output"),
+    (r"assert|__assertfail", "device output"),
     (r"__(half|h|nv_bfloat16|float2half|bfloat16|float2bfloat16)\w*(::(?!operator=$).*)?", "half-precision function"),
     (r"this_(thread_block|grid|cluster)|tiled_partition|coalesced_threads|thread_block(_tile)?::.*", "cooperative groups function"),
     (r"tex\w+|surf\w+", "texture function"),

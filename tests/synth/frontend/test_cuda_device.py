@@ -184,7 +184,7 @@ def test_halving_loops_stay_while_and_counted_loops_are_for():
         ("volatile float x = 1; o[0] = x;", "volatile"),
         ("__threadfence();", "__threadfence"),
         ('asm volatile("bar.sync 0;");', "inline assembly"),
-        ('printf("%d", 1);', "printf"),
+        ('o[0] = printf("%d", 1);', "value"),
         ("long long t = clock64(); o[0] = t;", "clock64"),
         ("o[0] = __syncthreads_count(1);", "__syncthreads_count"),
         ("k<<<1, 1>>>(o);", "launched from a kernel"),
@@ -195,6 +195,14 @@ def test_what_is_not_read_yet_is_refused_by_name(statement, words):
         module_of(f"__global__ void k(float *o) {{\n{statement}\n}}")
     assert caught.value.location is not None
     assert caught.value.location.line == 2
+
+
+def test_output_of_a_kernel_is_left_out_with_a_note_and_its_arguments_act():
+    text = '#include <stdio.h>\n__global__ void k(float *o) { int i = 3; printf("%d\\n", i++); if (threadIdx.x == 0) o[i] = i; }'
+    assert run(text)[:6].tolist() == [0, 0, 0, 0, 4, 0]
+    options = ReadOptions(launch=LaunchShape((1, 1, 1), (8, 1, 1)), extents={"o": "64"})
+    notes = [d for d in read(Source(text, "cuda", "test.cu"), options).diagnostics if "printf" in d.message]
+    assert [d.location.line for d in notes] == [2]
 
 
 def test_a_grid_stride_loop_is_counted_when_the_grid_depends_on_a_parameter():
