@@ -15,6 +15,7 @@ from synth.ir.builder import const
 from synth.ir.dtypes import DType, Vec, scalar
 from synth.ir.grammar import (
     Alloc,
+    Axis,
     Binary,
     Body,
     Broadcast,
@@ -91,7 +92,14 @@ class Vectorize:
             plan = _plan(self, module)
         except CannotVectorize as error:
             raise IllegalPassError(f"vectorize {self.site}: {error}") from error
-        return dataclasses.replace(module, body=plan.body)
+        return dataclasses.replace(module, body=rewrite_stmts(plan.body, _without_lanes))
+
+
+def _without_lanes(stmt: Stmt) -> Stmt:
+    """A loop whose iterations were to run in lanes is serial once its body works on vectors."""
+    if isinstance(stmt, For) and stmt.axis is Axis.SIMD and any(isinstance(e.type, Vec) for e in all_exprs(stmt.body)):
+        return dataclasses.replace(stmt, axis=None)
+    return stmt
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,12 @@ def test_an_outer_loop_keeps_its_inner_loop_around_vector_registers() -> None:
     assert "math.fma<f32x16>(broadcast<16>(A[k:i32]:f32), B[((k:i32 * 16i32) + x:i32)]:f32x16, acc[]:f32x16)" in text
 
 
+def test_an_inner_loop_over_vectors_has_no_lanes_of_its_own() -> None:
+    inner = "for.simd k: i32 in 0i32..5i32 step 1i32 {\n  acc[] = (acc[]:f32 + A[(x:i32 + k:i32)]:f32)\n}"
+    after = applied(Vectorize("x", 16), over(f"alloc acc: f32[] local\nacc[] = 0.0f32\n{inner}\nC[x:i32] = acc[]:f32"))
+    assert [loop.axis for loop in loops(after).values()] == [None, None]
+
+
 def test_registers_of_the_remainder_need_no_masks() -> None:
     after = applied(Vectorize("x", 16), over(GEMM, "13i32"))
     assert not any(isinstance(e, Select) for e in all_exprs(after.body))
