@@ -3,12 +3,14 @@
 * The kernel is the entry. Its grid has three blocks in every dimension of ``threadIdx``/``blockIdx`` that the body uses; its block is
   the one that the file suggests (``__launch_bounds__``, or a macro or constant named like a block or tile), else 128 threads, 16 x 16 or
   8 x 8 x 4. A kernel with dynamic shared memory is given 16 KiB.
-* Template parameters take the arguments of the first launch or call in the file where these are literals or types, else ``float`` and 16.
+* Template parameters take the arguments of the first launch or call in the file where these are literals or types, else their defaults,
+  else ``float``, and for integers the number of threads where the name says so, or 16.
 * Integer parameters are 64, and buffers whose extent the command cannot tell have 65,536 elements.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +93,19 @@ def template_arguments(kernel: Kernel, text: str) -> str:
     ]
     if len(known) == len(declared):
         return f"<{', '.join(known)}>"
-    return "<" + ", ".join("float" if re.match(r"(?:typename|class)\b", d) else "true" if "bool" in d else "16" for d in declared) + ">"
+    threads = math.prod(int(n) for n in re.findall(r"\d+", launch(kernel, text).partition("block=")[2].partition(",shared")[0]))
+    return "<" + ", ".join(_template_argument(d, threads) for d in declared) + ">"
+
+
+def _template_argument(declared: str, threads: int) -> str:
+    name, _, default = declared.partition("=")
+    if re.fullmatch(r"\s*(?:\d+|true|false|float|double|int)\s*", default):
+        return default.strip()
+    if re.match(r"(?:typename|class)\b", name):
+        return "float"
+    if "bool" in name:
+        return "true"
+    return str(threads) if re.search(r"thread|block_?size", name, re.IGNORECASE) else "16"
 
 
 def arguments(kernel: Kernel, target: str) -> list[str]:

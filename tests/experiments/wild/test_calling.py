@@ -41,6 +41,11 @@ def test_template_arguments_come_from_a_use_in_the_file(tmp_path: Path, use: str
     assert template_arguments(*kernel(tmp_path, text)) == expected
 
 
+def test_template_defaults_and_numbers_of_threads(tmp_path: Path) -> None:
+    text = "template <typename T, const int NUM_THREADS = 256, bool B, int kThreads, int N> __global__ void k(T* p) { p[NUM_THREADS] = N; }"
+    assert template_arguments(*kernel(tmp_path, text)) == "<float, 256, true, 256, 16>"
+
+
 def test_integers_are_bound_and_extents_given_when_asked(tmp_path: Path) -> None:
     drawn, _ = kernel(tmp_path, "__global__ void k(const float *x, float* y, size_t n, float a) { y[0] = x[n] * a; }")
     asked = [
