@@ -29,7 +29,8 @@ from synth.evidence.levels import Evidence, Finding, Level, Outcome
 from synth.evidence.tolerance import tolerances
 from synth.evidence.vectors import synthesise
 from synth.ir import verifier
-from synth.ir.grammar import Module, Space
+from synth.ir.grammar import Expr, Module, Space, Sym, Var
+from synth.ir.traversal import substitute_expr
 from synth.lowering.report import structure
 from synth.lowering.sizes import complete_sizes
 from synth.lowering.targets import target_of
@@ -75,15 +76,29 @@ class Clock:
         return self.seconds
 
 
-def read_module(source: Source, options: Options) -> ReadResult:
-    """The verified module of a source, its buffers' extents and roles known. Raises XpilerError."""
+def read_module(source: Source, options: Options, like: Module | None = None) -> ReadResult:
+    """The verified module of a source, its buffers' extents and roles known. What a source does not say of its buffers' extents is taken
+    from the parameters of ``like``, an entry with the same interface. Raises XpilerError."""
     result = frontend.read(source, options.read)
     spec = find_spec(source.dialect, options.read.source_target)
-    module = complete_sizes(result.module, spec) if spec else complete_params(result.module)
+    stated = result.module if like is None else _with_extents_of(like, result.module)
+    module = complete_sizes(stated, spec) if spec else complete_params(stated)
     verifier.check(module)
     derived = {p.sym for p in result.module.params if p.is_buffer and not p.shape}
     uncertain = tuple(p.sym.name for p in module.params if p.sym in overestimated(module) & derived)
     return replace(result, module=module, uncertain=uncertain)
+
+
+def _with_extents_of(like: Module, module: Module) -> Module:
+    """The module with the extents of another entry, parameter by parameter, where it states none."""
+    if len(like.params) != len(module.params):
+        return module
+    values: dict[Sym, Expr] = {a.sym: Var(b.sym, b.dtype) for a, b in zip(like.params, module.params, strict=True)}
+    params = []
+    for a, b in zip(like.params, module.params, strict=True):
+        shape = tuple(substitute_expr(e, values) for e in a.shape or ())
+        params.append(replace(b, shape=shape) if shape and b.shape == () else b)
+    return replace(module, params=tuple(params))
 
 
 def program_of(source: Source, read: ReadResult, options: Options) -> Program:

@@ -24,7 +24,8 @@ def verify_sources(a: Source, b: Source, options: Options, progress: Callable[[s
     """Whether ``b`` computes what ``a`` does. Raises XpilerError for bad input."""
     clock = Clock(progress)
     clock.stage("read", f"reading {a.filename} and {b.filename}")
-    read_a, read_b = read_module(a, options), read_module(b, _reading_second(options))
+    read_a = read_module(a, options)
+    read_b = read_module(b, _reading_second(options), read_a.module)
     first, second = read_a.module, read_b.module
     _same_interface(first, second, b.filename)
     spec = find_spec(b.dialect, options.target)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import synth
 from synth.codegen.expressions import C_TYPES
 from synth.codegen.standins import lane_type_definition, lane_types_of, register_type, stand_in
 from synth.intrinsics.avx512 import Intrinsic, Pointer, by_name, by_operation
@@ -260,3 +262,9 @@ def test_memory_forms_move_lanes_and_masks_suppress_them():
     params = (Param(a, DType.F32, (), Space.HOST, Role.IN), Param(o, DType.F32, (), Space.HOST, Role.OUT))
     interpreter.run(Module("f", params, body), {"a": np.arange(1, 5, dtype=np.float32), "o": out})
     assert out.tolist() == [1, 0, 3, 0]
+
+
+def test_what_is_printed_is_read_back() -> None:
+    header = (Path(synth.__file__).parent / "frontend" / "include" / "immintrin.h").read_text()
+    declared = set(re.findall(r"\b(_mm\w+)\(", header))
+    assert {i.name for i in by_operation().values() if i.name.startswith("_mm")} <= declared
